@@ -1,0 +1,113 @@
+// shortq/client.h: the C++ client: hopen, sync and deferred sync, for shortq servers.
+// Protocol: proto/PROTOCOL.md. This header and those it includes are the whole public API.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/error.h"
+#include "proto/value.h"
+#include "shortq/table.h"
+
+namespace shortq {
+
+enum class RequestPriority : std::uint8_t { kHigh = 0, kNormal = 1, kLow = 2 };
+
+struct ConnectOptions {
+    std::vector<std::string> endpoints{"tcp://127.0.0.1:5001"};  // More than one: failover.
+    std::chrono::milliseconds connect_timeout{5000};             // Until the first welcome.
+    // Keep trying within connect_timeout until a worker can answer, not only the primary.
+    bool wait_until_ready = false;
+    std::string agent;  // Program and version, shown in shortq.clients. Empty: the library's own.
+    std::string user;
+};
+
+struct QueryOptions {
+    std::chrono::milliseconds timeout{0};  // Whole budget, queueing and delivery included; 0: none.
+    RequestPriority priority = RequestPriority::kNormal;
+    std::uint32_t min_generation = 0;
+    std::string service;  // Empty: the default service.
+};
+
+struct ServerInfo {
+    std::string endpoint;
+    std::string server;  // Program and version.
+    std::uint32_t workers = 0;
+    std::uint32_t generation = 0;
+    std::uint64_t query_bytes_max = 0;
+    std::uint32_t pending_max = 0;
+};
+
+// A request's number on this client, for cancel() and wait(). Never reused.
+enum class RequestNumber : std::uint64_t {};
+
+// A request under way, as a future.
+struct Submitted {
+    RequestNumber number{};
+    std::future<Result<Table>> reply;
+};
+
+// What wait() returns: the next reply to an async() request.
+struct Arrived {
+    RequestNumber number{};
+    Result<Table> reply;
+};
+
+// A connection to a primary. Reconnects by itself: deferred requests are sent again, sync requests
+// end with kConnection, since they may have changed state.
+// Threads: safe to share; a background thread owns the socket and the heartbeats.
+class Client {
+public:
+    // Errors: kConnection if no endpoint answered in time; kDenied; kBadRequest for a malformed
+    // endpoint or a server that speaks another protocol version.
+    [[nodiscard]] static Result<Client> connect(ConnectOptions options = {});
+
+    Client(Client&&) noexcept;
+    Client& operator=(Client&&) noexcept;
+    ~Client();  // Says goodbye: requests under way are cancelled.
+
+    // Evaluates `text` in the primary's own engine, in order of arrival (kdb+: h "text").
+    [[nodiscard]] Result<Table> sync(std::string_view text, const Parameters& parameters = {},
+                                     const QueryOptions& options = {});
+
+    // Runs `text` on the least-busy worker and waits for the result (kdb+: (neg h) q; h[]).
+    [[nodiscard]] Result<Table> deferred(std::string_view text, const Parameters& parameters = {},
+                                         const QueryOptions& options = {});
+
+    // Sends a deferred request and returns at once; its reply comes out of wait().
+    [[nodiscard]] Result<RequestNumber> async(std::string_view text,
+                                              const Parameters& parameters = {},
+                                              const QueryOptions& options = {});
+
+    // The next reply to any async() request, in order of arrival. kNotFound if none is under way.
+    [[nodiscard]] Result<Arrived> wait();
+    [[nodiscard]] Result<Arrived> wait_for(std::chrono::milliseconds limit);  // kTimeout.
+
+    // Sends a deferred request; the future becomes ready with its reply.
+    [[nodiscard]] Submitted submit(std::string_view text, const Parameters& parameters = {},
+                                   const QueryOptions& options = {});
+    [[nodiscard]] Submitted submit_sync(std::string_view text, const Parameters& parameters = {},
+                                        const QueryOptions& options = {});
+
+    // Asks for a request to be stopped. Its reply still comes: the result, or kCancelled.
+    void cancel(RequestNumber number);
+
+    [[nodiscard]] ServerInfo server() const;
+
+private:
+    class Impl;
+    explicit Client(std::shared_ptr<Impl> impl);
+    std::shared_ptr<Impl> impl_;
+};
+
+// "0.1.0".
+[[nodiscard]] std::string_view version() noexcept;
+
+}  // namespace shortq

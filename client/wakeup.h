@@ -1,0 +1,37 @@
+// client/wakeup.h: wakes the connection's thread out of poll(), from any thread.
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+namespace shortq::detail {
+
+class Wakeup {
+public:
+    Wakeup() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+        if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+    }
+    Wakeup(const Wakeup&) = delete;
+    Wakeup& operator=(const Wakeup&) = delete;
+    ~Wakeup() { ::close(descriptor_); }
+
+    // A full counter means that a wake-up is due already, so a failed write loses nothing.
+    void ring() noexcept {
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
+    }
+    void clear() noexcept {
+        std::uint64_t count = 0;
+        [[maybe_unused]] const auto got = ::read(descriptor_, &count, sizeof count);
+    }
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+private:
+    int descriptor_;
+};
+
+}  // namespace shortq::detail

@@ -1,0 +1,207 @@
+// primary/client_door.cpp: PROTOCOL.md's client side of the primary.
+#include "primary/client_door.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "primary/machine.h"
+
+namespace shortq::primary {
+namespace {
+
+template <class... Handlers>
+struct Overloaded : Handlers... {
+    using Handlers::operator()...;
+};
+template <class... Handlers>
+Overloaded(Handlers...) -> Overloaded<Handlers...>;
+
+constexpr int kLingerMs = 1000;  // How long last replies may take to leave when the primary ends.
+constexpr std::string_view kServer = "shortq/" SHORTQ_VERSION;
+
+void configure(zmq::socket_t& socket, const ClientDoorOptions& options) {
+    socket.set(zmq::sockopt::router_mandatory, true);
+    socket.set(zmq::sockopt::router_handover, false);
+    socket.set(zmq::sockopt::ipv6, options.endpoint.find('[') != std::string::npos);
+    socket.set(zmq::sockopt::linger, kLingerMs);
+    // Replies are bounded by what is unanswered, until readers give credit: see README.
+    socket.set(zmq::sockopt::sndhwm, 0);
+    socket.set(zmq::sockopt::backlog, 1024);
+    // A frame over this drops the connection without a word, so it lies above what is answered.
+    socket.set(zmq::sockopt::maxmsgsize,
+               static_cast<std::int64_t>(options.query_bytes_max + proto::kFrameSlackBytes));
+}
+
+std::string peer_address(zmq::message_t& frame) {
+    try {
+        const char* address = frame.gets("Peer-Address");
+        return address == nullptr ? std::string() : std::string(address);
+    } catch (const zmq::error_t&) {
+        return {};
+    }
+}
+
+}  // namespace
+
+ClientDoor::ClientDoor(zmq::context_t& context, ClientDoorOptions options)
+    : options_(std::move(options)), socket_(context, zmq::socket_type::router) {
+    configure(socket_, options_);
+    socket_.bind(options_.endpoint);
+}
+
+std::string ClientDoor::endpoint() const { return socket_.get(zmq::sockopt::last_endpoint); }
+
+bool ClientDoor::receive() {
+    return primary::receive(socket_, in_) == Received::kMessage;
+}
+
+const ClientFacts* ClientDoor::sender() const {
+    const auto found = by_identity_.find(in_.sender());
+    return found == by_identity_.end() ? nullptr : facts(found->second);
+}
+
+ClientSays ClientDoor::interpret() {
+    const auto message = proto::decode(in_.header_bytes());
+    if (!message) {
+        ++malformed_;
+        return refuse(0, message.error().code, message.error().message);
+    }
+    const auto* known = sender();
+    const auto session_is = [&](std::uint64_t session) {
+        return known != nullptr && known->session == session;
+    };
+    return std::visit(
+        Overloaded{
+            [&](const proto::Hello& hello) { return on_hello(hello); },
+            [&](const proto::Request& request) { return on_request(request, known); },
+            [&](const proto::Cancel& cancel) -> ClientSays {
+                if (!session_is(cancel.session)) return Nothing{};
+                return core::CancelRequested{known->client, cancel.id};
+            },
+            [&](const proto::Heartbeat& heartbeat) -> ClientSays {
+                if (session_is(heartbeat.session)) return core::ClientHeard{known->client};
+                return refuse(0, ErrorCode::kUnknownSession, "unknown session: say hello again");
+            },
+            [&](const proto::Goodbye& goodbye) -> ClientSays {
+                if (!session_is(goodbye.session)) return Nothing{};
+                return core::ClientLost{known->client};
+            },
+            [&](const auto&) {
+                ++malformed_;
+                return refuse(0, ErrorCode::kBadRequest, "a client does not send this kind");
+            },
+        },
+        *message);
+}
+
+ClientSays ClientDoor::on_hello(const proto::Hello& hello) {
+    if (const auto* known = sender()) return core::ClientLost{known->client};
+    const auto version = std::min(hello.version_max, proto::kVersionMax);
+    if (version < hello.version_min || version < proto::kVersionMin) {
+        return refuse(0, ErrorCode::kBadRequest,
+                      fmt::format("no common protocol version: this primary speaks {} to {}, the "
+                                  "client {} to {}",
+                                  proto::kVersionMin, proto::kVersionMax, hello.version_min,
+                                  hello.version_max));
+    }
+    if (hello.role != proto::Role::kClient) {
+        ++malformed_;
+        return refuse(0, ErrorCode::kBadRequest, "workers do not connect here");
+    }
+    arriving_ = ClientFacts{};
+    arriving_.identity = in_.sender();
+    arriving_.address = peer_address(in_.header);
+    arriving_.user = hello.user;
+    arriving_.agent = hello.agent;
+    arriving_.session = random_number();
+    arriving_.version = version;
+    return NewClient{};
+}
+
+ClientSays ClientDoor::on_request(const proto::Request& request, const ClientFacts* known) {
+    if (known == nullptr || known->session != request.session)
+        return refuse(request.id, ErrorCode::kUnknownSession, "unknown session: say hello again");
+    if (in_.bodies.empty() || in_.bodies.size() > 2 || request.id == 0) {
+        ++malformed_;
+        return refuse(request.id, ErrorCode::kBadRequest,
+                      "a request has an id above 0 and one or two bodies: text and parameters");
+    }
+    std::uint64_t bytes = 0;
+    for (const auto& body : in_.bodies) bytes += body.size();
+    if (bytes > options_.query_bytes_max) {
+        return refuse(request.id, ErrorCode::kTooLarge,
+                      fmt::format("text and parameters have {} bytes, the limit is {} "
+                                  "(--max-query-bytes)",
+                                  bytes, options_.query_bytes_max));
+    }
+    if (!request.service.empty() && request.service != "default") {
+        return refuse(request.id, ErrorCode::kUnknownService,
+                      fmt::format("no service '{}'; there is one: default", request.service));
+    }
+    return NewRequest{.event = {.client = known->client,
+                                .client_request = request.id,
+                                .mode = request.mode,
+                                .priority = request.priority,
+                                .streaming = request.streaming,
+                                .timeout = std::chrono::milliseconds(request.timeout_ms),
+                                .min_generation = request.min_generation,
+                                .bytes = bytes},
+                      .id = request.id};
+}
+
+// An answer that concerns no accepted request. Who cannot be reached needs none.
+ClientSays ClientDoor::refuse(std::uint64_t id, ErrorCode code, std::string_view message) {
+    std::array<zmq::message_t, 2> bodies{frame_of(message), frame_of("primary")};
+    proto::ErrorReply reply;
+    reply.id = id;
+    reply.code = code;
+    reply.retryable = retryable_by_default(code);
+    static_cast<void>(primary::send(socket_, in_.sender(), reply, bodies));
+    const auto* known = sender();
+    if (known == nullptr || code == ErrorCode::kUnknownSession) return Nothing{};
+    return core::ClientHeard{known->client};
+}
+
+void ClientDoor::admit(core::ClientId client, std::uint32_t workers, std::uint32_t generation) {
+    const auto slot = core::slot_of(client);
+    if (slot >= clients_.size()) clients_.resize(slot + 1);
+    arriving_.client = client;
+    arriving_.number = ++admitted_;
+    by_identity_[arriving_.identity] = client;
+    clients_[slot] = std::exchange(arriving_, ClientFacts{});
+    proto::Welcome welcome;
+    welcome.version = clients_[slot].version;
+    welcome.session = clients_[slot].session;
+    welcome.workers = workers;
+    welcome.generation = generation;
+    welcome.query_bytes_max = options_.query_bytes_max;
+    welcome.result_bytes_max = options_.result_bytes_max;
+    welcome.pending_max = options_.pending_per_client_max;
+    welcome.heartbeat_ms = static_cast<std::uint32_t>(proto::kHeartbeatInterval.count());
+    welcome.server = kServer;
+    // Who is gone already is found out by its silence.
+    static_cast<void>(send(client, welcome));
+}
+
+void ClientDoor::forget(core::ClientId client) {
+    const auto* known = facts(client);
+    if (known == nullptr) return;
+    by_identity_.erase(known->identity);
+    clients_[core::slot_of(client)] = ClientFacts{};
+}
+
+bool ClientDoor::send(core::ClientId client, const proto::Message& header,
+                      std::span<zmq::message_t> bodies) {
+    const auto* known = facts(client);
+    if (known == nullptr) return true;
+    return primary::send(socket_, known->identity, header, bodies) == Sent::kYes;
+}
+
+const ClientFacts* ClientDoor::facts(core::ClientId client) const {
+    const auto slot = core::slot_of(client);
+    if (slot >= clients_.size() || clients_[slot].client != client) return nullptr;
+    return clients_[slot].session == 0 ? nullptr : &clients_[slot];
+}
+
+}  // namespace shortq::primary

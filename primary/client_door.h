@@ -1,0 +1,100 @@
+// primary/client_door.h: the native front door: who is connected, and what they say. Knows sockets
+// and sessions, no queues.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+#include <zmq.hpp>
+
+#include "primary/core/events.h"
+#include "primary/wire.h"
+#include "proto/message.h"
+
+namespace shortq::primary {
+
+struct ClientDoorOptions {
+    std::string endpoint;  // "tcp://127.0.0.1:0"
+    std::uint64_t query_bytes_max = 0;
+    std::uint64_t result_bytes_max = 0;
+    std::uint32_t pending_per_client_max = 0;
+};
+
+// What a client's message asks of the dispatcher. A refused message is answered by the door itself.
+struct NewClient {};  // Said hello: the next admit() is its.
+struct NewRequest {
+    core::RequestArrived event;
+    std::uint64_t id = 0;
+};
+struct Nothing {};
+using ClientSays = std::variant<Nothing, NewClient, NewRequest, core::CancelRequested,
+                                core::ClientHeard, core::ClientLost>;
+
+struct ClientFacts {
+    core::ClientId client{};
+    std::uint64_t number = 0;  // For people: counts the connections.
+    std::string identity;
+    std::string address;
+    std::string user;
+    std::string agent;
+    std::uint64_t session = 0;
+    std::uint16_t version = 0;
+};
+
+// Threads: the dispatch thread. Errors: the constructor throws zmq::error_t (EADDRINUSE ...);
+// afterwards a bad peer costs a counter, never an exception.
+class ClientDoor {
+public:
+    ClientDoor(zmq::context_t& context, ClientDoorOptions options);
+
+    [[nodiscard]] zmq::socket_t& socket() noexcept { return socket_; }
+    [[nodiscard]] std::string endpoint() const;  // With the port that was picked.
+
+    // Takes one message, if there is one, into incoming().
+    [[nodiscard]] bool receive();
+    // What the message just received asks. A hello of a known connection says ClientLost first:
+    // carry it out, then ask again.
+    [[nodiscard]] ClientSays interpret();
+    // The bodies of the message just received: text [, parameters].
+    [[nodiscard]] std::vector<zmq::message_t>& bodies() noexcept { return in_.bodies; }
+
+    // The core has opened `client` for the hello just received: sends its welcome.
+    void admit(core::ClientId client, std::uint32_t workers, std::uint32_t generation);
+    void forget(core::ClientId client);
+
+    // False: unreachable; the core should hear ClientLost. A client that is gone already: true.
+    [[nodiscard]] bool send(core::ClientId client, const proto::Message& header,
+                            std::span<zmq::message_t> bodies = {});
+
+    [[nodiscard]] const ClientFacts* facts(core::ClientId client) const;
+    [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
+
+private:
+    [[nodiscard]] ClientSays on_hello(const proto::Hello& hello);
+    [[nodiscard]] ClientSays on_request(const proto::Request& request, const ClientFacts* known);
+    [[nodiscard]] ClientSays refuse(std::uint64_t id, ErrorCode code, std::string_view message);
+    [[nodiscard]] const ClientFacts* sender() const;
+
+    struct TextHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const noexcept {
+            return std::hash<std::string_view>{}(text);
+        }
+    };
+
+    ClientDoorOptions options_;
+    zmq::socket_t socket_;
+    Incoming in_;
+    ClientFacts arriving_;  // Of the hello that waits for admit().
+    std::vector<ClientFacts> clients_;  // By slot.
+    std::unordered_map<std::string, core::ClientId, TextHash, std::equal_to<>> by_identity_;
+    std::uint64_t admitted_ = 0;
+    std::uint64_t malformed_ = 0;
+};
+
+}  // namespace shortq::primary

@@ -1,0 +1,34 @@
+// primary/private_directory.h: a folder of mode 0700 that lives as long as this process, and the
+// removal of those that dead primaries left behind.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "primary/descriptor.h"
+
+namespace shortq::primary {
+
+// The folder is marked as in use by a locked file in it: the kernel drops the lock when the process
+// ends, however it ends, so a leftover is recognised without guessing from process numbers.
+class PrivateDirectory {
+public:
+    // Makes base/PREFIX-XXXXXX after removing this user's stale base/PREFIX-*.
+    // Errors: throws std::system_error naming the path.
+    PrivateDirectory(const std::filesystem::path& base, const std::string& prefix);
+    ~PrivateDirectory();  // Removes the folder with all that is in it.
+    PrivateDirectory(const PrivateDirectory&) = delete;
+    PrivateDirectory& operator=(const PrivateDirectory&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    std::filesystem::path path_;
+    Descriptor lock_;
+};
+
+// Where sockets go: $XDG_RUNTIME_DIR if it can be used and is short enough, else the system's
+// temporary folder.
+[[nodiscard]] std::filesystem::path socket_base();
+
+}  // namespace shortq::primary

@@ -1,0 +1,36 @@
+// proto/limits.h: every named maximum of the wire format (PROTOCOL.md#limits).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace shortq::proto {
+
+// Protocol versions this build speaks. Negotiated in the hello.
+inline constexpr std::uint16_t kVersionMin = 1;
+inline constexpr std::uint16_t kVersionMax = 1;
+
+inline constexpr std::size_t kHeaderBytesMax = 1024;  // Frame 0. Texts that may be long are bodies.
+inline constexpr std::size_t kServiceBytesMax = 255;
+inline constexpr std::size_t kAgentBytesMax = 128;  // "shortq-cli/0.1.0", for the clients view.
+inline constexpr std::size_t kUserBytesMax = 128;
+inline constexpr std::size_t kTokenBytes = 32;  // A worker's proof that the primary started it.
+inline constexpr std::size_t kErrorTextBytesMax = std::size_t{1} << 20;  // Cut visibly beyond.
+inline constexpr std::size_t kParametersMax = 4096;
+inline constexpr std::size_t kParameterNameBytesMax = 255;
+inline constexpr std::size_t kColumnsMax = 65536;   // Schema nodes in all, children included.
+inline constexpr std::size_t kSchemaDepthMax = 64;  // Nesting of LIST/STRUCT/MAP/UNION.
+inline constexpr std::size_t kSchemaBytesMax = std::size_t{16} << 20;
+inline constexpr std::size_t kLayoutBytesMax = std::size_t{16} << 20;
+inline constexpr std::size_t kBatchesPerReplyMax = 1024;
+inline constexpr std::size_t kChunkBytesTarget = std::size_t{1}
+                                                 << 20;  // Replies are cut near this.
+inline constexpr std::size_t kDefaultQueryBytesMax = std::size_t{16} << 20;
+// A frame over ZMQ_MAXMSGSIZE silently drops the connection, so the sockets' limit is set this far
+// above the query limit, and senders check before they send.
+inline constexpr std::size_t kFrameSlackBytes = std::size_t{1} << 20;
+
+inline constexpr std::chrono::milliseconds kHeartbeatInterval{1000};
+
+}  // namespace shortq::proto

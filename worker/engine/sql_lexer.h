@@ -1,0 +1,50 @@
+// worker/engine/sql_lexer.h: cuts SQL text into tokens and statements as DuckDB's parser does, so
+// that the gate judges what will run and a script's errors name their line. Pure code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shortq::engine {
+
+enum class TokenKind : std::uint8_t {
+    kWord,        // Keyword or plain identifier.
+    kQuotedWord,  // "identifier", quotes included.
+    kString,      // '..', E'..', X'..', $tag$..$tag$, with prefix and quotes.
+    kNumber,
+    kParameter,  // ?, $1, $name
+    kSymbol,     // Any other single byte.
+};
+
+struct Token {
+    TokenKind kind = TokenKind::kSymbol;
+    std::string_view text;  // Points into the tokenized text.
+    std::size_t line = 1;   // Counted from 1.
+};
+
+// Text between two top-level semicolons, from its first token to its last.
+struct Statement {
+    std::string_view text;
+    std::size_t line = 1;       // Of its first token.
+    std::vector<Token> tokens;  // Never empty; no comments, no semicolon.
+};
+
+// Splits `sql` into its statements; those without a token (blank, only comments) are left out.
+// Unterminated quotes and comments reach to the end of the text; the parser reports them.
+// Owns: the result points into `sql`.
+[[nodiscard]] std::vector<Statement> split_statements(std::string_view sql);
+
+// ASCII lower case, as catalogs and keywords compare names.
+[[nodiscard]] std::string lower(std::string_view text);
+
+// A word token as the catalog knows it: lower case, quotes and doubled quotes removed.
+[[nodiscard]] std::string word_of(const Token& token);
+
+// "name" with quotes doubled, safe to put into a statement; and the same for 'text'.
+[[nodiscard]] std::string quote_identifier(std::string_view name);
+[[nodiscard]] std::string quote_literal(std::string_view text);
+
+}  // namespace shortq::engine
