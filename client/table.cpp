@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <cstdlib>
+#include <charconv>
 #include <limits>
 
 #include "client/cells.h"
@@ -75,8 +74,8 @@ template <class T>
 Result<std::span<const T>> Table::values(std::size_t batch, std::size_t column) const {
     assert(batch < batches_.size() && column < columns());
     const auto& field = schema_.fields[column];
-    if (!field.dictionary.empty() || !stores(field.format, sizeof(T), std::is_floating_point_v<T>,
-                                             std::is_signed_v<T>)) {
+    if (!field.dictionary.empty() ||
+        !stores(field.format, sizeof(T), std::is_floating_point_v<T>, std::is_signed_v<T>)) {
         return wrong_type(field, "stored as the type asked for");
     }
     const auto& array = batches_[batch].columns[column];
@@ -145,7 +144,11 @@ Result<double> Table::number(std::uint64_t row, std::size_t column) const {
     if (field.format == "b") return detail::bit_at(values, place.row) ? 1 : 0;
     if (field.format == "f") return detail::load<float>(values, place.row);
     if (field.format == "g") return detail::load<double>(values, place.row);
-    return std::strtod(text(row, column).c_str(), nullptr);  // Rounds once, and right.
+    double value = 0;
+    const auto digits = text(row, column);
+    std::from_chars(digits.data(), digits.data() + digits.size(),
+                    value);  // Rounds once, and right.
+    return value;
 }
 
 Result<std::string_view> Table::view(std::uint64_t row, std::size_t column) const {
@@ -156,9 +159,8 @@ Result<std::string_view> Table::view(std::uint64_t row, std::size_t column) cons
     }
     if (!field.dictionary.empty()) {
         const auto index = detail::integer_at(field.format, place.array, place.row);
-        const auto bytes =
-            detail::bytes_at(field.dictionary[0].format, place.array.dictionary[0],
-                             static_cast<std::int64_t>(index));
+        const auto bytes = detail::bytes_at(field.dictionary[0].format, place.array.dictionary[0],
+                                            static_cast<std::int64_t>(index));
         if (bytes) return *bytes;
     } else if (const auto bytes = detail::bytes_at(field.format, place.array, place.row)) {
         return *bytes;

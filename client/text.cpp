@@ -80,9 +80,8 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 // Inside a nested value, a text that could be misread is put in quotes.
 bool needs_quotes(std::string_view text) {
     if (text.empty() || is_space(text.front()) || is_space(text.back())) return true;
-    if (text.size() == 4 && std::ranges::equal(text, std::string_view("null"), [](char a, char b) {
-            return (a | 0x20) == b;
-        })) {
+    if (text.size() == 4 && std::ranges::equal(text, std::string_view("null"),
+                                               [](char a, char b) { return (a | 0x20) == b; })) {
         return true;
     }
     return text.find_first_of("\"'(),:=[]{}") != std::string_view::npos;
@@ -209,14 +208,14 @@ bool append_time_cell(std::string& out, const Cell& cell) {
     if (format == "tdD") {
         append_date(out, load<std::int32_t>(values, cell.row));
     } else if (format == "tdm") {
-        append_date(out, static_cast<std::int32_t>(load<std::int64_t>(values, cell.row) /
-                                                   (86'400'000)));
+        append_date(out,
+                    static_cast<std::int32_t>(load<std::int64_t>(values, cell.row) / (86'400'000)));
     } else if (format[1] == 't') {
         const bool narrow = format[2] == 's' || format[2] == 'm';
-        append_time(out,
-                    narrow ? load<std::int32_t>(values, cell.row)
-                           : load<std::int64_t>(values, cell.row),
-                    per_second);
+        append_time(
+            out,
+            narrow ? load<std::int32_t>(values, cell.row) : load<std::int64_t>(values, cell.row),
+            per_second);
     } else if (format[1] == 's') {
         const bool zoned = !format.ends_with(':');
         append_timestamp(out, load<std::int64_t>(values, cell.row), per_second, zoned);
@@ -254,7 +253,9 @@ void append_cell(std::string& out, const Cell& cell) {
         out += "NULL";
     } else if (!cell.field.dictionary.empty()) {
         const auto index = integer_at(cell.field.format, cell.array, cell.row);
-        append_cell(out, {cell.field.dictionary[0], {}, cell.array.dictionary[0],
+        append_cell(out, {cell.field.dictionary[0],
+                          {},
+                          cell.array.dictionary[0],
                           static_cast<std::int64_t>(index)});
     } else if (const auto bytes = bytes_at(cell.field.format, cell.array, cell.row)) {
         append_bytes(out, cell, *bytes);

@@ -78,7 +78,8 @@ void append_count(std::string& out, std::int32_t count, const char* unit) {
 
 // The one number without a counterpart is moved by a nanosecond.
 std::int64_t absolute(std::int64_t value) {
-    return value < 0 ? -(value + (value == std::numeric_limits<std::int64_t>::min() ? 1 : 0)) : value;
+    return value < 0 ? -(value + (value == std::numeric_limits<std::int64_t>::min() ? 1 : 0))
+                     : value;
 }
 
 }  // namespace

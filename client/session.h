@@ -1,0 +1,147 @@
+// client/session.h: the client's end of a connection as a pure state machine: hello and welcome,
+// requests and their replies, deadlines, heartbeats, loss and failover. No sockets, clocks or
+// threads: facts and the time come in, actions go out. PROTOCOL.md#hello, #deferred-request.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "client/assembly.h"
+#include "proto/message.h"
+#include "shortq/client.h"
+
+namespace shortq::detail {
+
+using Time = std::chrono::steady_clock::time_point;
+using Duration = std::chrono::steady_clock::duration;
+using Frames = std::vector<Buffer>;
+
+// Orders to the shell, carried out in sequence.
+struct Open {  // Close the socket, if any, and open a fresh one.
+    std::string endpoint;
+};
+struct Send {
+    Frames frames;
+};
+struct Answer {  // Exactly one per accepted request.
+    RequestNumber number{};
+    Result<Table> reply;
+};
+using Action = std::variant<Open, Send, Answer>;
+
+// How long things may take. Fixed in production; tests may shorten them.
+struct SessionTimes {
+    // A server that is silent this long is given up where there is another endpoint to go to.
+    std::chrono::milliseconds silence_failover{3000};
+    // With one endpoint there is nothing to win by leaving early: a server that was paused comes
+    // back with every request it holds.
+    std::chrono::milliseconds silence_alone{15000};
+    std::chrono::milliseconds hello_first{1000};  // Patience per attempt; doubles each round
+    std::chrono::milliseconds hello_longest{8000};
+    std::chrono::milliseconds attempt_gap{100};  // Between the starts of two attempts.
+    // Requests without a connection end after this long.
+    std::chrono::milliseconds lost_patience{30000};
+    // What a request's own deadline leaves to the server, to answer `timeout` itself.
+    std::chrono::milliseconds deadline_slack{2000};
+};
+
+//   greeting --welcome--> open --loss: silence, disconnect, unknown session--> greeting
+//   greeting --refusal: denied, other version--> failed (for good)
+class Session {
+public:
+    enum class Phase : std::uint8_t { kGreeting, kOpen, kFailed };
+
+    struct Submission {
+        proto::Mode mode = proto::Mode::kDeferred;
+        std::string_view text;
+        const Parameters* parameters = nullptr;
+        const QueryOptions* options = nullptr;
+    };
+
+    explicit Session(ConnectOptions options, SessionTimes times = {});
+
+    void start(Time now);
+    // Errors: kOverloaded, kTooLarge, kBadRequest: nothing was sent, and no Answer follows.
+    [[nodiscard]] Result<RequestNumber> submit(Time now, const Submission& submission);
+    void cancel(RequestNumber number);
+    // A message from the current socket. Untrusted: what makes no sense is counted and dropped.
+    void receive(Time now, const Frames& frames);
+    void disconnected(Time now);  // The current socket lost its connection.
+    void refused(Time now);       // The current socket could not connect; it keeps trying.
+    // Deadlines, heartbeats, silence. Call when next_wake() has come and the socket is drained.
+    void tick(Time now);
+    [[nodiscard]] Time next_wake() const;
+    // Says goodbye and ends every request with kCancelled.
+    void stop();
+
+    [[nodiscard]] std::vector<Action> take_actions() { return std::exchange(actions_, {}); }
+    [[nodiscard]] Phase phase() const noexcept { return phase_; }
+    [[nodiscard]] const ServerInfo& server() const noexcept { return server_; }
+    [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
+    // Why there is no connection: the server's refusal, or that nobody answered.
+    [[nodiscard]] Error connect_error() const;
+
+private:
+    struct Pending {
+        proto::Mode mode = proto::Mode::kDeferred;
+        QueryOptions options;
+        Frames bodies;  // Text [, parameters]: kept for sending again.
+        Time submitted{};
+        std::optional<Time> expires;  // The user's deadline.
+        bool sent = false;            // In the session that is open now.
+        ReplyAssembly assembly;
+    };
+    using Requests = std::map<std::uint64_t, Pending>;  // In order of submission.
+
+    [[nodiscard]] std::optional<Error> refuse(const Submission& submission) const;
+    void open_next(Time now);
+    void schedule_attempt(Time now);
+    void lose(Time now);
+    void fail_for_good(Error error);
+    void send(const proto::Message& message, Frames bodies = {});
+    void send_request(Time now, std::uint64_t id, Pending& request);
+    void answer(Requests::iterator request, Result<Table> reply);
+    void answer_error(std::uint64_t id, Error error);
+    void expire(Time now);
+    void give_up_waiting(Time now);
+    [[nodiscard]] Time deadline_of(const Pending& request) const;
+    [[nodiscard]] Duration silence_limit() const;
+
+    void on(Time now, const proto::Welcome& welcome);
+    void on(Time now, const proto::Reply& reply, const Frames& frames);
+    void on(Time now, const proto::ErrorReply& error, const Frames& frames);
+    void on_connection_error(Time now, Error error);
+
+    ConnectOptions options_;
+    SessionTimes times_;
+    Phase phase_ = Phase::kGreeting;
+    ServerInfo server_;
+    std::uint64_t session_ = 0;
+    Requests requests_;
+    std::set<std::pair<Time, std::uint64_t>> deadlines_;
+    std::uint64_t last_number_ = 0;
+    std::vector<Action> actions_;
+    std::uint64_t malformed_ = 0;
+
+    // Greeting: which endpoint is being tried, since when, and when to try the next.
+    std::size_t attempts_ = 0;  // Since the connection was lost.
+    Time attempt_started_{};
+    Time next_attempt_{};
+    Time lost_at_{};
+    bool ever_open_ = false;
+    bool answered_not_ready_ = false;
+    std::optional<Error> refusal_;
+
+    // Open.
+    Time next_heartbeat_{};
+    Time last_heard_{};
+};
+
+}  // namespace shortq::detail

@@ -1,0 +1,122 @@
+#include "client/transport.h"
+
+#include <cstring>
+#include <zmq.hpp>
+
+namespace shortq::detail {
+namespace {
+
+// How long a goodbye may take to leave when a socket closes.
+constexpr int kLingerMs = 200;
+constexpr int kReconnectMs = 100;
+constexpr const char* kMonitorEndpoint = "inproc://monitor";
+
+Buffer as_buffer(zmq::message_t message) {
+    auto owner = std::make_shared<const zmq::message_t>(std::move(message));
+    const std::span bytes(static_cast<const std::byte*>(owner->data()), owner->size());
+    return {bytes, std::move(owner)};
+}
+
+}  // namespace
+
+class Transport::Sockets {
+public:
+    zmq::context_t context{1};
+    zmq::socket_t dealer;
+    zmq::socket_t monitor;
+    unsigned opened = 0;
+
+    void open(const std::string& endpoint) {
+        close();
+        dealer = zmq::socket_t(context, zmq::socket_type::dealer);
+        dealer.set(zmq::sockopt::linger, kLingerMs);
+        dealer.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
+        dealer.set(zmq::sockopt::sndhwm, 0);  // Bounded by the server's limit of open requests.
+        dealer.set(zmq::sockopt::tcp_keepalive, 1);
+        const auto address = kMonitorEndpoint + std::to_string(++opened);
+        const int events =
+            ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_MONITOR_STOPPED;
+        if (zmq_socket_monitor(dealer.handle(), address.c_str(), events) != 0) throw zmq::error_t();
+        monitor = zmq::socket_t(context, zmq::socket_type::pair);
+        monitor.set(zmq::sockopt::linger, 0);
+        monitor.connect(address);
+        dealer.connect(endpoint);
+    }
+
+    void close() {
+        if (dealer) zmq_socket_monitor(dealer.handle(), nullptr, 0);
+        monitor.close();
+        dealer.close();
+    }
+};
+
+Transport::Transport() : sockets_(std::make_unique<Sockets>()) {}
+Transport::~Transport() { sockets_->close(); }
+
+Result<void> Transport::check(const std::string& endpoint) {
+    try {
+        zmq::context_t context;
+        zmq::socket_t dealer(context, zmq::socket_type::dealer);
+        dealer.set(zmq::sockopt::linger, 0);
+        dealer.connect(endpoint);
+        return {};
+    } catch (const zmq::error_t& error) {
+        return fail(ErrorCode::kBadRequest,
+                    "malformed endpoint \"" + endpoint + "\" (" + error.what() +
+                        "); it should look like tcp://127.0.0.1:5001",
+                    endpoint);
+    }
+}
+
+void Transport::open(const std::string& endpoint) { sockets_->open(endpoint); }
+
+void Transport::send(const std::vector<Buffer>& frames) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const auto& bytes = frames[i].bytes;
+        const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+        zmq::message_t message(bytes.data(), bytes.size());
+        // Without a high-water mark this cannot block.
+        [[maybe_unused]] const auto sent =
+            sockets_->dealer.send(message, more | zmq::send_flags::dontwait);
+    }
+}
+
+std::optional<std::vector<Buffer>> Transport::receive() {
+    std::vector<Buffer> frames;
+    for (bool more = true; more;) {
+        zmq::message_t message;
+        if (!sockets_->dealer.recv(message, zmq::recv_flags::dontwait)) return std::nullopt;
+        more = message.more();
+        frames.push_back(as_buffer(std::move(message)));
+    }
+    return frames;
+}
+
+Transport::Changes Transport::changes() {
+    Changes changes;
+    zmq::message_t event;
+    while (sockets_->monitor.recv(event, zmq::recv_flags::dontwait)) {
+        std::uint16_t kind = 0;
+        if (event.size() >= sizeof kind) std::memcpy(&kind, event.data(), sizeof kind);
+        zmq::message_t address;
+        if (event.more() && !sockets_->monitor.recv(address, zmq::recv_flags::dontwait)) break;
+        changes.disconnected |= kind == ZMQ_EVENT_DISCONNECTED;
+        changes.refused |= kind == ZMQ_EVENT_CONNECT_RETRIED;
+    }
+    return changes;
+}
+
+void Transport::wait(int wake_descriptor, std::chrono::milliseconds longest) {
+    std::vector<zmq::pollitem_t> items{{nullptr, wake_descriptor, ZMQ_POLLIN, 0}};
+    if (sockets_->dealer) {
+        items.push_back({sockets_->dealer.handle(), 0, ZMQ_POLLIN, 0});
+        items.push_back({sockets_->monitor.handle(), 0, ZMQ_POLLIN, 0});
+    }
+    try {
+        zmq::poll(items, longest);
+    } catch (const zmq::error_t& error) {
+        if (error.num() != EINTR) throw;  // A signal: the caller looks around and waits again.
+    }
+}
+
+}  // namespace shortq::detail

@@ -1,0 +1,48 @@
+// client/transport.h: the client's socket: a DEALER that is replaced whole, never reconnected under
+// a session that it does not know, and its monitor. No zmq outside transport.cpp.
+// Threads: one; the connection's thread makes, uses and destroys it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/columnar.h"
+#include "proto/error.h"
+
+namespace shortq::detail {
+
+class Transport {
+public:
+    Transport();
+    Transport(const Transport&) = delete;
+    Transport& operator=(const Transport&) = delete;
+    // Gives what was sent a bounded time to leave.
+    ~Transport();
+
+    // Whether `endpoint` is one that open() can take. Errors: kBadRequest.
+    [[nodiscard]] static Result<void> check(const std::string& endpoint);
+
+    void open(const std::string& endpoint);
+    void send(const std::vector<Buffer>& frames);
+    // The next message, if one is there; its frames own their bytes.
+    [[nodiscard]] std::optional<std::vector<Buffer>> receive();
+
+    // What has happened to the connection since the last call.
+    struct Changes {
+        bool disconnected = false;
+        bool refused = false;
+    };
+    [[nodiscard]] Changes changes();
+
+    // Waits until a message, a change, or `wake_descriptor` is readable, or the time is over.
+    void wait(int wake_descriptor, std::chrono::milliseconds longest);
+
+private:
+    class Sockets;
+    std::unique_ptr<Sockets> sockets_;
+};
+
+}  // namespace shortq::detail
