@@ -43,8 +43,9 @@ struct Buffer {
 struct Array {
     std::int64_t length = 0;
     std::int64_t null_count = 0;
-    std::vector<Buffer>
-        buffers;  // In Arrow's order for the format; validity first where it has one.
+    // In Arrow's order for the format; validity first where it has one. String views have their
+    // data buffers after the views, without the C interface's buffer of lengths.
+    std::vector<Buffer> buffers;
     std::vector<Array> children;
     std::vector<Array> dictionary;  // Empty or one.
 };
@@ -56,13 +57,15 @@ struct Batch {
 
 namespace proto {
 
+// An engine_type over kEngineTypeBytesMax is cut and ends in "...".
 [[nodiscard]] std::vector<std::byte> encode_schema(const Schema& schema);
 // Errors: kBadRequest, kTooLarge. `frame` is untrusted; depth, node count and texts are bounded.
 [[nodiscard]] Result<Schema> decode_schema(std::span<const std::byte> frame);
 
-// A batch as frames: the layout (msgpack: rows, then per node length and null count, then every
-// buffer's length, all depth first, a node's dictionary after its children), then each buffer that
-// is not empty, in the same order. `buffers` shares ownership with `batch`: no byte is copied.
+// A batch as frames: the layout (msgpack: rows, then per node length, null count and number of
+// buffers, then every buffer's length, all depth first, a node's dictionary after its children),
+// then each buffer that is not empty, in the same order. `buffers` shares ownership with `batch`:
+// no byte is copied.
 struct BatchFrames {
     std::vector<std::byte> layout;
     std::vector<Buffer> buffers;

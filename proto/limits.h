@@ -22,7 +22,12 @@ inline constexpr std::size_t kParameterNameBytesMax = 255;
 inline constexpr std::size_t kColumnsMax = 65536;   // Schema nodes in all, children included.
 inline constexpr std::size_t kSchemaDepthMax = 64;  // Nesting of LIST/STRUCT/MAP/UNION.
 inline constexpr std::size_t kSchemaBytesMax = std::size_t{16} << 20;
+inline constexpr std::size_t kEngineTypeBytesMax = std::size_t{1} << 16;  // Cut visibly beyond.
 inline constexpr std::size_t kLayoutBytesMax = std::size_t{16} << 20;
+inline constexpr std::size_t kBuffersPerBatchMax = std::size_t{1} << 20;
+// A column of nulls takes no bytes, so rows are bounded for themselves; nested lengths, too.
+inline constexpr std::uint64_t kRowsPerBatchMax = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t kNodeLengthMax = std::uint64_t{1} << 40;
 inline constexpr std::size_t kBatchesPerReplyMax = 1024;
 inline constexpr std::size_t kChunkBytesTarget = std::size_t{1}
                                                  << 20;  // Replies are cut near this.

@@ -1,9 +1,6 @@
 // proto/value.cpp: the parameters of a request to and from bytes. PROTOCOL.md#parameters.
 #include "proto/value.h"
 
-#include <cassert>
-#include <limits>
-#include <msgpack.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +8,7 @@
 #include "proto/limits.h"
 #include "proto/reader.h"
 #include "proto/utf8.h"
+#include "proto/writer.h"
 
 namespace shortq::proto {
 namespace {
@@ -28,25 +26,13 @@ enum class ValueTag : std::uint8_t {
 };
 static_assert(std::variant_size_v<Value> == static_cast<std::size_t>(ValueTag::kTimestamp) + 1);
 
-using Packer = msgpack::packer<msgpack::sbuffer>;
-
-void pack_text(Packer& packer, std::string_view text) {
-    assert(text.size() <= std::numeric_limits<std::uint32_t>::max());
-    packer.pack_str(static_cast<std::uint32_t>(text.size()));
-    packer.pack_str_body(text.data(), static_cast<std::uint32_t>(text.size()));
-}
-
 void pack_value(Packer& packer, const Null& /*value*/) { packer.pack_nil(); }
 void pack_value(Packer& packer, bool value) { packer.pack(value); }
 void pack_value(Packer& packer, std::int64_t value) { packer.pack_int64(value); }
 // msgpack-c's pack(double) writes whole numbers as integers; the type must survive.
 void pack_value(Packer& packer, double value) { packer.pack_double(value); }
 void pack_value(Packer& packer, const std::string& value) { pack_text(packer, value); }
-void pack_value(Packer& packer, const Blob& value) {
-    assert(value.bytes.size() <= std::numeric_limits<std::uint32_t>::max());
-    packer.pack_bin(static_cast<std::uint32_t>(value.bytes.size()));
-    packer.pack_bin_body(value.bytes.data(), static_cast<std::uint32_t>(value.bytes.size()));
-}
+void pack_value(Packer& packer, const Blob& value) { pack_bytes(packer, value.bytes); }
 void pack_value(Packer& packer, const Date& value) { packer.pack_int32(value.days); }
 void pack_value(Packer& packer, const Timestamp& value) { packer.pack_int64(value.microseconds); }
 
@@ -125,17 +111,16 @@ Result<Parameter> read_parameter(Reader& reader, std::size_t number) {
 }  // namespace
 
 std::vector<std::byte> encode_parameters(std::span<const Parameter> parameters) {
-    msgpack::sbuffer buffer;
-    Packer packer(buffer);
-    packer.pack_array(static_cast<std::uint32_t>(parameters.size()));
+    ByteStream stream;
+    Packer packer(stream);
+    packer.pack_array(packed_size(parameters.size()));
     for (const Parameter& parameter : parameters) {
         packer.pack_array(3);
         pack_text(packer, parameter.name);
         packer.pack(static_cast<std::uint8_t>(parameter.value.index()));
         std::visit([&](const auto& value) { pack_value(packer, value); }, parameter.value);
     }
-    const auto bytes = std::as_bytes(std::span(buffer.data(), buffer.size()));
-    return {bytes.begin(), bytes.end()};
+    return stream.take();
 }
 
 Result<Parameters> decode_parameters(std::span<const std::byte> frame) {
