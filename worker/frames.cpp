@@ -1,0 +1,59 @@
+#include "worker/frames.h"
+
+#include <memory>
+#include <string>
+
+namespace shortq::worker {
+namespace {
+
+constexpr std::size_t kCopyBelowBytes = 512;
+
+void release_owner(void* /*data*/, void* hint) noexcept {
+    const std::unique_ptr<std::shared_ptr<const void>> owner(
+        static_cast<std::shared_ptr<const void>*>(hint));
+}
+
+zmq::message_t text_frame(std::string_view text) {
+    constexpr std::string_view kCut = " ... (cut)";
+    if (text.size() <= proto::kErrorTextBytesMax) return {text.data(), text.size()};
+    std::string shortened(text.substr(0, proto::kErrorTextBytesMax - kCut.size()));
+    shortened += kCut;
+    return zmq::message_t(shortened);
+}
+
+}  // namespace
+
+zmq::message_t copy_frame(std::span<const std::byte> bytes) { return {bytes.data(), bytes.size()}; }
+
+zmq::message_t header_frame(const proto::Message& message) {
+    proto::HeaderBuffer buffer;
+    return copy_frame(proto::encode(message, buffer));
+}
+
+zmq::message_t buffer_frame(const Buffer& buffer) {
+    if (buffer.bytes.size() < kCopyBelowBytes || !buffer.owner) return copy_frame(buffer.bytes);
+    auto owner = std::make_unique<std::shared_ptr<const void>>(buffer.owner);
+    // ZeroMQ's signature takes a pointer to mutable bytes, but it does not write to them.
+    auto* bytes = const_cast<std::byte*>(buffer.bytes.data());
+    zmq::message_t frame(bytes, buffer.bytes.size(), &release_owner, owner.get());
+    // The frame frees it from here on.
+    [[maybe_unused]] const auto* owned_by_frame = owner.release();
+    return frame;
+}
+
+std::span<const std::byte> bytes_of(const zmq::message_t& frame) noexcept {
+    return {static_cast<const std::byte*>(frame.data()), frame.size()};
+}
+
+Frames error_frames(proto::ErrorReply header, const Error& error) {
+    header.code = error.code;
+    header.retryable = error.retryable;
+    Frames frames;
+    frames.reserve(3);
+    frames.push_back(header_frame(header));
+    frames.push_back(text_frame(error.message));
+    frames.push_back(text_frame(error.where));
+    return frames;
+}
+
+}  // namespace shortq::worker

@@ -1,0 +1,220 @@
+#include "worker/io_loop.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace shortq::worker {
+namespace {
+
+constexpr std::chrono::milliseconds kInterruptInterval{10};
+constexpr std::chrono::milliseconds kLinger{1000};
+constexpr int kReceiveBatch = 64;  // Then the other side's news are looked at.
+// Messages of about a megabyte that may wait for a primary that does not read. Beyond, the query
+// is held up.
+constexpr int kSendHighWater = 64;
+
+std::uint64_t resident_bytes() {
+    std::ifstream statm("/proc/self/statm");
+    std::uint64_t size = 0;
+    std::uint64_t resident = 0;
+    statm >> size >> resident;
+    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+LoadOptions load_options(const Options& options, std::uint64_t result_bytes_max) {
+    return LoadOptions{.engine = options.engine,
+                       .engine_options = options.engine_options,
+                       .source = options.source,
+                       .seat = options.seat,
+                       .generation = options.generation,
+                       .result_bytes_max = result_bytes_max};
+}
+
+}  // namespace
+
+IoLoop::IoLoop(const Options& options, BoardMapping& board, zmq::context_t& context)
+    : options_(options),
+      query_thread_(board, wakeup_),
+      socket_(context, zmq::socket_type::dealer),
+      next_heartbeat_(Clock::now() + proto::kHeartbeatInterval) {
+    socket_.set(zmq::sockopt::immediate, true);
+    socket_.set(zmq::sockopt::linger, static_cast<int>(kLinger.count()));
+    socket_.set(zmq::sockopt::rcvhwm, 0);  // The primary bounds what it gives.
+    socket_.set(zmq::sockopt::sndhwm, kSendHighWater);
+    socket_.connect(options.endpoint);
+    Frames hello;
+    hello.push_back(header_frame(proto::Hello{.role = proto::Role::kWorker,
+                                              .pid = static_cast<std::uint64_t>(::getpid()),
+                                              .agent = "shortq-worker",
+                                              .user = {},
+                                              .token = board.token()}));
+    send(std::move(hello));
+}
+
+int IoLoop::run() {
+    while (!exit_status_) {
+        wait();
+        receive();
+        repeat_interrupts();
+        collect();
+        flush();
+        heartbeat();
+        check_drained();
+    }
+    query_thread_.stop();
+    socket_.close();
+    return *exit_status_;
+}
+
+std::chrono::milliseconds IoLoop::time_to_wait() const {
+    auto until = next_heartbeat_;
+    if (interrupting_ != 0 || draining_) until = std::min(until, next_interrupt_);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    return std::max(left, std::chrono::milliseconds(0));
+}
+
+void IoLoop::wait() {
+    const auto events = static_cast<short>(ZMQ_POLLIN | (backlog_.empty() ? 0 : ZMQ_POLLOUT));
+    std::array<zmq::pollitem_t, 2> items{
+        {{socket_.handle(), 0, events, 0}, {nullptr, wakeup_.fd(), ZMQ_POLLIN, 0}}};
+    try {
+        zmq::poll(items, time_to_wait());
+    } catch (const zmq::error_t& error) {
+        if (error.num() != EINTR) throw;
+    }
+    if (items[1].revents != 0) wakeup_.clear();
+}
+
+void IoLoop::receive() {
+    for (int count = 0; count < kReceiveBatch && receive_one(); ++count) handle();
+}
+
+bool IoLoop::receive_one() {
+    incoming_.clear();
+    do {
+        zmq::message_t frame;
+        // The parts of a message arrive together: only the first can be missing.
+        if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return false;
+        incoming_.push_back(std::move(frame));
+    } while (incoming_.back().more());
+    return true;
+}
+
+void IoLoop::handle() {
+    const auto message = proto::decode(bytes_of(incoming_.front()));
+    if (!message) {
+        spdlog::warn("ignored a malformed message: {}", message.error().message);
+        return;
+    }
+    const auto bodies = Bodies(incoming_).subspan(1);
+    std::visit([&](const auto& decoded) { on(decoded, bodies); }, *message);
+}
+
+void IoLoop::on(const proto::Welcome& welcome, Bodies /*bodies*/) {
+    if (std::exchange(welcomed_, true)) return;
+    query_thread_.start(load_options(options_, welcome.result_bytes_max));
+}
+
+void IoLoop::on(const proto::ErrorReply& error, Bodies bodies) {
+    spdlog::error("the primary refused this worker: {}: {}", name_of(error.code),
+                  bodies.empty() ? std::string_view{} : bodies[0].to_string_view());
+    exit_status_ = 1;
+}
+
+void IoLoop::on(const proto::Request& request, Bodies bodies) {
+    if (bodies.empty() || bodies.size() > 2) {
+        send(error_frames(
+            {.id = request.id, .facts = {}},
+            Error{ErrorCode::kBadRequest, "a request has one or two bodies", {}, false}));
+        return;
+    }
+    Job job{.id = request.id, .text = std::move(bodies[0]), .parameters = {}};
+    if (bodies.size() == 2) job.parameters = std::move(bodies[1]);
+    query_thread_.submit(std::move(job));
+}
+
+void IoLoop::on(const proto::Recall& recall, Bodies /*bodies*/) {
+    if (!query_thread_.take_back(recall.id)) return;  // It has started: its reply will come.
+    Frames recalled;
+    recalled.push_back(header_frame(proto::Recalled{recall.id}));
+    send(std::move(recalled));
+}
+
+void IoLoop::on(const proto::Interrupt& interrupt, Bodies bodies) {
+    on(proto::Recall{interrupt.id}, bodies);
+    if (!query_thread_.interrupt(interrupt.id)) return;
+    interrupting_ = interrupt.id;
+    next_interrupt_ = Clock::now() + kInterruptInterval;
+}
+
+void IoLoop::on(const proto::Drain& /*drain*/, Bodies /*bodies*/) { draining_ = true; }
+
+void IoLoop::on(const proto::Heartbeat& /*heartbeat*/, Bodies /*bodies*/) {}
+
+template <class Other>
+void IoLoop::on(const Other& /*other*/, Bodies /*bodies*/) {
+    spdlog::warn("ignored a message that is not for workers");
+}
+
+void IoLoop::repeat_interrupts() {
+    if (Clock::now() < next_interrupt_) return;
+    next_interrupt_ = Clock::now() + kInterruptInterval;
+    if (interrupting_ != 0 && !query_thread_.interrupt(interrupting_)) interrupting_ = 0;
+    if (draining_) query_thread_.interrupt_load();
+}
+
+void IoLoop::heartbeat() {
+    if (Clock::now() < next_heartbeat_) return;
+    next_heartbeat_ = Clock::now() + proto::kHeartbeatInterval;
+    if (!backlog_.empty()) return;  // The primary is not reading; it needs no more of these.
+    Frames frames;
+    frames.push_back(header_frame(proto::Heartbeat{.running = query_thread_.running(),
+                                                   .progress_ppm = query_thread_.progress_ppm(),
+                                                   .rss_bytes = resident_bytes()}));
+    send(std::move(frames));
+}
+
+void IoLoop::collect() {
+    if (!backlog_.empty()) return;  // What is not collected holds the query up.
+    query_thread_.collect(outgoing_);
+    for (auto& outgoing : outgoing_) {
+        if (outgoing.event == Outgoing::Event::kLoadFailed) exit_status_ = draining_ ? 0 : 1;
+        if (outgoing.event == Outgoing::Event::kLoaded) spdlog::info("ready");
+        send(std::move(outgoing.frames));
+    }
+    outgoing_.clear();
+}
+
+void IoLoop::check_drained() {
+    if (!draining_ || exit_status_) return;
+    if (query_thread_.idle() && backlog_.empty()) exit_status_ = 0;
+}
+
+void IoLoop::send(Frames frames) {
+    if (!backlog_.empty() || !try_send(frames)) backlog_.push_back(std::move(frames));
+}
+
+void IoLoop::flush() {
+    while (!backlog_.empty() && try_send(backlog_.front())) backlog_.pop_front();
+}
+
+// False if there is no room; the message is whole then. The parts of one message go together, so
+// only the first can be refused.
+bool IoLoop::try_send(Frames& frames) {
+    for (auto& frame : frames) {
+        const bool last = &frame == &frames.back();
+        const auto flags =
+            zmq::send_flags::dontwait | (last ? zmq::send_flags::none : zmq::send_flags::sndmore);
+        if (!socket_.send(frame, flags)) return false;
+    }
+    return true;
+}
+
+}  // namespace shortq::worker

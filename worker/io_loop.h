@@ -1,0 +1,78 @@
+// worker/io_loop.h: the worker's main thread: everything between the primary's socket and the query
+// thread. Never blocks on the engine, so that heartbeats, recalls and interrupts work at any time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "proto/message.h"
+#include "worker/board_mapping.h"
+#include "worker/frames.h"
+#include "worker/options.h"
+#include "worker/query_thread.h"
+#include "worker/wakeup.h"
+
+namespace shortq::worker {
+
+//  hello --Welcome--> loading --loaded--> serving --Drain, idle--> leave with 0
+//    | refused: leave with 1    | load failed: tell, leave with 1
+// Threads: one.
+class IoLoop {
+public:
+    // Connects. Throws zmq::error_t for an endpoint that cannot be.
+    IoLoop(const Options& options, BoardMapping& board, zmq::context_t& context);
+
+    // Serves until it is time to leave; returns the exit status. What was sent last is with ZeroMQ
+    // then, which delivers it while the context closes.
+    [[nodiscard]] int run();
+
+private:
+    using Clock = std::chrono::steady_clock;
+    using Bodies = std::span<zmq::message_t>;
+
+    void wait();
+    [[nodiscard]] std::chrono::milliseconds time_to_wait() const;
+    void receive();
+    [[nodiscard]] bool receive_one();
+    void handle();
+
+    void on(const proto::Welcome& welcome, Bodies bodies);
+    void on(const proto::ErrorReply& error, Bodies bodies);
+    void on(const proto::Request& request, Bodies bodies);
+    void on(const proto::Recall& recall, Bodies bodies);
+    void on(const proto::Interrupt& interrupt, Bodies bodies);
+    void on(const proto::Drain& drain, Bodies bodies);
+    void on(const proto::Heartbeat& heartbeat, Bodies bodies);
+    template <class Other>
+    void on(const Other& other, Bodies bodies);
+
+    void repeat_interrupts();
+    void heartbeat();
+    void collect();
+    void check_drained();
+    void send(Frames frames);
+    void flush();
+    [[nodiscard]] bool try_send(Frames& frames);
+
+    const Options& options_;
+    Wakeup wakeup_;
+    QueryThread query_thread_;
+    zmq::socket_t socket_;
+    Frames incoming_;                 // Reused for every message.
+    std::vector<Outgoing> outgoing_;  // Reused for every collect().
+    std::deque<Frames> backlog_;      // The socket had no room for these; in order.
+    std::uint64_t interrupting_ = 0;  // Repeated until its run has ended.
+    Clock::time_point next_heartbeat_;
+    Clock::time_point next_interrupt_;
+    bool welcomed_ = false;
+    bool draining_ = false;
+    std::optional<int> exit_status_;
+};
+
+}  // namespace shortq::worker

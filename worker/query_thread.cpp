@@ -1,0 +1,211 @@
+#include "worker/query_thread.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "worker/reply_builder.h"
+
+namespace shortq::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::chrono::microseconds since(Clock::time_point start) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
+}
+
+Error unexpected(const std::exception& exception) {
+    return Error{ErrorCode::kInternal, exception.what(), {}, false};
+}
+
+}  // namespace
+
+void QueryThread::start(LoadOptions options) {
+    result_bytes_max_ = options.result_bytes_max;
+    place_ = "worker " + std::to_string(options.seat);
+    loading_ = true;
+    thread_ = std::thread([this, kept = std::move(options)] { main(kept); });
+}
+
+void QueryThread::main(const LoadOptions& options) {
+    if (load(options)) {
+        for (Job job; next(job);) evaluate(job);
+    }
+    const std::scoped_lock lock(mutex_);
+    engine_.reset();
+}
+
+bool QueryThread::load(const LoadOptions& options) {
+    const auto start = Clock::now();
+    auto loaded = load_engine(options);
+    Outgoing outgoing;
+    if (loaded) {
+        outgoing.event = Outgoing::Event::kLoaded;
+        outgoing.frames.push_back(header_frame(
+            proto::Ready{.generation = options.generation,
+                         .load_us = static_cast<std::uint64_t>(since(start).count())}));
+    } else {
+        outgoing.event = Outgoing::Event::kLoadFailed;
+        outgoing.frames = error_frames({}, loaded.error());
+    }
+    const std::scoped_lock lock(mutex_);
+    loading_ = false;
+    outbox_.push_back(std::move(outgoing));
+    wakeup_.notify();
+    return loaded.has_value();
+}
+
+Result<void> QueryThread::load_engine(const LoadOptions& options) try {
+    auto made = engine::make_engine(options.engine, options.engine_options);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    {
+        const std::scoped_lock lock(mutex_);
+        engine_ = std::move(*made);
+        if (cancelled_) return fail(ErrorCode::kCancelled, "stopped while loading", place_);
+    }
+    return engine_->load(options.source);
+} catch (const std::exception& exception) {
+    return tl::unexpected(unexpected(exception));
+}
+
+bool QueryThread::next(Job& job) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stop_ || !queue_.empty(); });
+    if (stop_) return false;
+    job = std::move(queue_.front());
+    queue_.pop_front();
+    // From here on the request has started: should the process die, this is the one it died of.
+    running_ = job.id;
+    cancelled_ = false;
+    board_.set_running(job.id);
+    return true;
+}
+
+void QueryThread::evaluate(Job& job) {
+    Frames reply = run(job);
+    job.text.rebuild();
+    job.parameters.rebuild();
+    finish(job.id, std::move(reply));
+}
+
+Frames QueryThread::run(const Job& job) {
+    const auto start = Clock::now();
+    ReplyBuilder reply(job.id, result_bytes_max_,
+                       [&](Frames frames) { return emit_chunk(job.id, std::move(frames)); });
+    Error error;
+    try {
+        Parameters parameters;
+        if (job.parameters.size() != 0) {
+            auto decoded = proto::decode_parameters(bytes_of(job.parameters));
+            if (!decoded) return reply.fail(since(start), decoded.error(), false);
+            parameters = std::move(*decoded);
+        }
+        auto ran = engine_->run({job.text.to_string_view(), parameters}, reply);
+        if (ran) return reply.finish(since(start));
+        error = std::move(ran.error());
+        if (reply.too_large()) {
+            error = Error{ErrorCode::kTooLarge,
+                          "the result is over the limit of " + std::to_string(result_bytes_max_) +
+                              " bytes (--max-result-bytes)",
+                          {},
+                          false};
+        }
+    } catch (const std::exception& exception) {
+        error = unexpected(exception);
+    }
+    if (error.where.empty()) error.where = place_;
+    return reply.fail(since(start), error, engine_->sick());
+}
+
+bool QueryThread::emit_chunk(std::uint64_t request, Frames frames) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return cancelled_ || stop_ || outbox_.size() < kChunksWaitingMax; });
+    if (cancelled_ || stop_) return false;
+    outbox_.push_back({Outgoing::Event::kChunk, request, std::move(frames)});
+    wakeup_.notify();
+    return true;
+}
+
+void QueryThread::finish(std::uint64_t request, Frames frames) {
+    const std::scoped_lock lock(mutex_);
+    outbox_.push_back({Outgoing::Event::kFinal, request, std::move(frames)});
+    running_ = 0;
+    board_.set_running(0);
+    wakeup_.notify();
+}
+
+void QueryThread::submit(Job job) {
+    {
+        const std::scoped_lock lock(mutex_);
+        queue_.push_back(std::move(job));
+    }
+    changed_.notify_all();
+}
+
+bool QueryThread::take_back(std::uint64_t request) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(queue_, request, &Job::id);
+    if (found == queue_.end()) return false;
+    queue_.erase(found);
+    return true;
+}
+
+bool QueryThread::interrupt(std::uint64_t request) {
+    // Under the lock, so that it cannot hit the next query: that one starts under it too.
+    const std::scoped_lock lock(mutex_);
+    if (running_ != request || request == 0) return false;
+    cancelled_ = true;
+    engine_->interrupt();
+    changed_.notify_all();
+    return true;
+}
+
+void QueryThread::interrupt_load() {
+    const std::scoped_lock lock(mutex_);
+    if (!loading_) return;
+    cancelled_ = true;
+    if (engine_) engine_->interrupt();
+}
+
+void QueryThread::collect(std::vector<Outgoing>& out) {
+    {
+        const std::scoped_lock lock(mutex_);
+        std::ranges::move(outbox_, std::back_inserter(out));
+        outbox_.clear();
+    }
+    changed_.notify_all();
+}
+
+std::uint64_t QueryThread::running() {
+    const std::scoped_lock lock(mutex_);
+    return running_;
+}
+
+std::int32_t QueryThread::progress_ppm() {
+    const std::scoped_lock lock(mutex_);
+    if (running_ == 0 || !engine_) return -1;
+    const double done = engine_->progress();
+    if (!(done >= 0)) return -1;
+    return static_cast<std::int32_t>(std::lround(std::min(done, 1.0) * 1e6));
+}
+
+bool QueryThread::idle() {
+    const std::scoped_lock lock(mutex_);
+    return !loading_ && queue_.empty() && running_ == 0 && outbox_.empty();
+}
+
+void QueryThread::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stop_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace shortq::worker

@@ -1,0 +1,109 @@
+// worker/query_thread.h: the thread that owns the engine: loads the source, then runs one query
+// after the other, while the io thread keeps talking to the primary.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+#include <zmq.hpp>
+
+#include "worker/board_mapping.h"
+#include "worker/engine/engine.h"
+#include "worker/frames.h"
+#include "worker/wakeup.h"
+
+namespace shortq::worker {
+
+// A request as it came: the texts stay in the frames they arrived in.
+struct Job {
+    std::uint64_t id = 0;
+    zmq::message_t text;
+    zmq::message_t parameters;  // Empty: none.
+};
+
+// What the query thread has to say to the primary.
+struct Outgoing {
+    enum class Event : std::uint8_t { kChunk, kFinal, kLoaded, kLoadFailed };
+    Event event = Event::kChunk;
+    std::uint64_t request = 0;
+    Frames frames;  // Empty: nothing to send.
+};
+
+struct LoadOptions {
+    std::string engine;
+    engine::EngineOptions engine_options;
+    std::filesystem::path source;
+    std::uint32_t seat = 0;
+    std::uint32_t generation = 0;
+    std::uint64_t result_bytes_max = 0;  // 0: none.
+};
+
+// A request's way: submit() -> queued -> running -> final reply in collect().
+//                              | take_back()   | interrupt(), again and again, ends it sooner
+// Threads: all functions are for the io thread, none blocks on the engine but stop().
+class QueryThread {
+public:
+    // `board` and `wakeup` outlive it. `wakeup` is notified when collect() has something to give.
+    QueryThread(BoardMapping& board, Wakeup& wakeup) : board_(board), wakeup_(wakeup) {}
+    ~QueryThread() { stop(); }
+
+    // Starts the thread, which loads first. Once.
+    void start(LoadOptions options);
+
+    void submit(Job job);
+    // True if the request was waiting: it is dropped and nothing more comes of it. False if it has
+    // started or is unknown.
+    [[nodiscard]] bool take_back(std::uint64_t request);
+    // Interrupts the engine if it is running this request. False if it is not.
+    [[nodiscard]] bool interrupt(std::uint64_t request);
+    void interrupt_load();
+
+    // Moves what is ready to be sent to the end of `out`.
+    void collect(std::vector<Outgoing>& out);
+
+    [[nodiscard]] std::uint64_t running();
+    [[nodiscard]] std::int32_t progress_ppm();  // -1: unknown.
+    // Nothing is loading, queued, running or waiting for collect().
+    [[nodiscard]] bool idle();
+
+    // Ends the thread after the query under way, and destroys the engine.
+    void stop();
+
+private:
+    // More chunks than this wait for the io thread: the engine is held up instead.
+    static constexpr std::size_t kChunksWaitingMax = 8;
+
+    void main(const LoadOptions& options);
+    [[nodiscard]] bool load(const LoadOptions& options);
+    [[nodiscard]] Result<void> load_engine(const LoadOptions& options);
+    [[nodiscard]] bool next(Job& job);
+    void evaluate(Job& job);
+    [[nodiscard]] Frames run(const Job& job);
+    [[nodiscard]] bool emit_chunk(std::uint64_t request, Frames frames);
+    void finish(std::uint64_t request, Frames frames);
+
+    BoardMapping& board_;
+    Wakeup& wakeup_;
+    std::uint64_t result_bytes_max_ = 0;
+    std::string place_;  // "worker 2"
+
+    std::mutex mutex_;  // Guards all below.
+    std::condition_variable changed_;
+    std::unique_ptr<engine::Engine> engine_;  // Changed by the query thread only.
+    std::deque<Job> queue_;
+    std::vector<Outgoing> outbox_;
+    std::uint64_t running_ = 0;
+    bool cancelled_ = false;  // The running request, or the load.
+    bool loading_ = false;
+    bool stop_ = false;
+
+    std::thread thread_;
+};
+
+}  // namespace shortq::worker
