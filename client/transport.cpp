@@ -61,10 +61,9 @@ Result<void> Transport::check(const std::string& endpoint) {
         dealer.connect(endpoint);
         return {};
     } catch (const zmq::error_t& error) {
-        return fail(ErrorCode::kBadRequest,
-                    "malformed endpoint \"" + endpoint + "\" (" + error.what() +
-                        "); it should look like tcp://127.0.0.1:5001",
-                    endpoint);
+        return fail(ErrorCode::kBadRequest, "malformed endpoint \"" + endpoint + "\" (" +
+                                                error.what() +
+                                                "); it should look like tcp://127.0.0.1:5001");
     }
 }
 

@@ -1,0 +1,169 @@
+#include "tools/cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <regex>
+
+namespace shortq::cli {
+namespace {
+
+constexpr double kSecondsMax = 4'000'000;  // What 32 bits of milliseconds hold, and some.
+
+constexpr const char* kFooter = R"(
+Examples:
+  shortq-cli 'select 42'                              on the least-busy worker
+  shortq-cli --sync 'set variable x = 7'              at the primary, state persists
+  shortq-cli --param A --param 50000 'select * from trade where sym = ? and size > ?'
+  shortq-cli --format json -f report.sql > report.json
+  shortq-cli --repeat 1000 --concurrency 8 'select 1' latency quantiles on stderr
+
+Formats: csv has a header line; NULL is an empty field, empty text is "". json is one array of
+objects, ndjson an object per line; numbers stay numbers, NaN and infinity are null.
+Ctrl-C cancels the running query on the server; a second one leaves.
+Exit status: 0 ok, 1 a query failed, 2 usage, 3 cannot connect.)";
+
+// The command line as CLI11 fills it, before it is judged.
+struct Raw {
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 5001;
+    std::vector<std::string> endpoints;
+    std::vector<std::string> parameters;
+    std::string format;
+    std::string priority = "normal";
+    double timeout = 0;
+    double wait = 0;
+};
+
+std::chrono::milliseconds to_milliseconds(double seconds) {
+    return std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
+}
+
+void declare_where(CLI::App& app, Raw& raw, Options& options) {
+    auto* host = app.add_option("-H,--host", raw.host, "Where shortq runs")->capture_default_str();
+    auto* port = app.add_option("-p,--port", raw.port, "Its native port")
+                     ->check(CLI::Range(1, 65535))
+                     ->capture_default_str();
+    app.add_option("--connect", raw.endpoints,
+                   "Where, as tcp://HOST:PORT; several times: failover in this order")
+        ->type_name("ENDPOINT")
+        ->allow_extra_args(false)
+        ->excludes(host)
+        ->excludes(port);
+    app.add_option("--wait", raw.wait, "Wait up to SEC seconds for a worker to be ready")
+        ->type_name("SEC")
+        ->check(CLI::Range(0.0, kSecondsMax));
+    app.add_option("--user", options.connect.user, "Name to show in shortq.clients")
+        ->type_name("NAME");
+}
+
+void declare_what(CLI::App& app, Raw& raw, Options& options) {
+    app.add_flag("--sync", options.sync,
+                 "Evaluate at the primary; default: deferred, on the least-busy worker");
+    app.add_option("-f,--file", options.file,
+                   "Run the statements of FILE, one after the other; - is stdin")
+        ->type_name("FILE");
+    app.add_option("--param", raw.parameters, "Value for the next ? or $1, $2, ... (repeatable)")
+        ->type_name("VALUE")
+        ->allow_extra_args(false);
+    app.add_option("--timeout", raw.timeout, "Deadline of each query; 0: none")
+        ->type_name("SEC")
+        ->check(CLI::Range(0.0, kSecondsMax));
+    app.add_option("--priority", raw.priority, "high, normal or low")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"high", "normal", "low"}))
+        ->capture_default_str();
+    app.add_option("--min-generation", options.query.min_generation,
+                   "Wait for a worker with at least this generation of the data")
+        ->type_name("N");
+    app.add_option("--repeat", options.repeat,
+                   "Send each query N times; prints one result, and the latencies on stderr")
+        ->type_name("N")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+    app.add_option("--concurrency", options.concurrency, "At most C of them in flight")
+        ->type_name("C")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000}));
+}
+
+void declare_output(CLI::App& app, Raw& raw, Options& options) {
+    app.add_option("--format", raw.format,
+                   "table, csv, json, ndjson or markdown; default: table on a terminal, else csv")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"table", "csv", "json", "ndjson", "markdown"}));
+    app.add_flag("--stats", options.stats,
+                 "One line per query on stderr: who answered, and what it cost");
+}
+
+void judge(const Raw& raw, Options& options) {
+    static const std::map<std::string, Format> kFormats{{"table", Format::kTable},
+                                                        {"csv", Format::kCsv},
+                                                        {"json", Format::kJson},
+                                                        {"ndjson", Format::kNdjson},
+                                                        {"markdown", Format::kMarkdown}};
+    if (!raw.format.empty()) options.format = kFormats.at(raw.format);
+    options.query.priority = raw.priority == "high"  ? RequestPriority::kHigh
+                             : raw.priority == "low" ? RequestPriority::kLow
+                                                     : RequestPriority::kNormal;
+    options.query.timeout = to_milliseconds(raw.timeout);
+    options.connect.endpoints = raw.endpoints;
+    if (raw.endpoints.empty()) {
+        const bool is_ipv6 = raw.host.find(':') != std::string::npos && raw.host[0] != '[';
+        const auto host = is_ipv6 ? "[" + raw.host + "]" : raw.host;
+        options.connect.endpoints = {"tcp://" + host + ":" + std::to_string(raw.port)};
+    }
+    if (raw.wait > 0) {
+        options.connect.wait_until_ready = true;
+        options.connect.connect_timeout = to_milliseconds(raw.wait);
+    }
+    options.connect.agent = "shortq-cli/" + std::string(version());
+    for (const auto& text : raw.parameters) {
+        options.parameters.push_back({"", parse_parameter(text)});
+    }
+}
+
+}  // namespace
+
+Value parse_parameter(const std::string& text) {
+    static const std::regex kInteger("-?[1-9][0-9]*|0");
+    static const std::regex kDecimal(R"(-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+]?[0-9]+)?)");
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    if (text.size() <= 20 && std::regex_match(text, kInteger)) {
+        std::int64_t value = 0;
+        if (std::from_chars(begin, end, value).ec == std::errc{}) return value;
+    }
+    if (text.size() <= 400 && std::regex_match(text, kDecimal)) {
+        double value = 0;
+        if (std::from_chars(begin, end, value).ec == std::errc{}) return value;
+    }
+    return text;
+}
+
+Result<CommandLine> parse_options(int argc, const char* const* argv) {
+    CommandLine line;
+    Raw raw;
+    CLI::App app{"Sends queries to shortq and prints what comes back.", "shortq-cli"};
+    app.footer(kFooter);
+    app.set_version_flag("--version", "shortq-cli " + std::string(version()));
+    app.add_option("QUERY", line.options.queries,
+                   "Queries, run one after the other on one connection");
+    declare_where(app, raw, line.options);
+    declare_what(app, raw, line.options);
+    declare_output(app, raw, line.options);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        line.print = app.help();
+        return line;
+    } catch (const CLI::CallForVersion& version_text) {
+        line.print = std::string(version_text.what()) + "\n";
+        return line;
+    } catch (const CLI::ParseError& error) {
+        return fail(ErrorCode::kBadRequest, error.what());
+    }
+    judge(raw, line.options);
+    return line;
+}
+
+}  // namespace shortq::cli

@@ -1,0 +1,32 @@
+// tools/cli/output.h: buffered bytes on their way to a file descriptor.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace shortq::cli {
+
+// After a failed write everything further is dropped; ask error().
+class Output {
+public:
+    explicit Output(int descriptor) : descriptor_(descriptor) {}
+
+    void append(std::string_view text) {
+        buffer_ += text;
+        if (buffer_.size() >= kFlushBytes) flush();
+    }
+    void flush();
+
+    // The errno of the first failed write; 0: none. EPIPE: the reader has seen enough.
+    [[nodiscard]] int error() const noexcept { return error_; }
+    [[nodiscard]] bool failed() const noexcept { return error_ != 0; }
+
+private:
+    static constexpr std::size_t kFlushBytes = std::size_t{1} << 16;
+
+    int descriptor_;
+    int error_ = 0;
+    std::string buffer_;
+};
+
+}  // namespace shortq::cli

@@ -1,0 +1,71 @@
+// tools/cli/runner.h: sends queries over one connection and prints the replies.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/cli/latency.h"
+#include "tools/cli/options.h"
+#include "tools/cli/output.h"
+
+namespace shortq::cli {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitNoConnection = 3;
+
+// "query_error: Catalog Error: ...": the code first, then the message, whole.
+[[nodiscard]] std::string describe(const Error& error);
+
+// "worker=1 generation=1 queued_ms=0.1 run_ms=3.2 rows=10 bytes=312"
+[[nodiscard]] std::string describe(const ReplyFacts& facts);
+
+// Threads: run() from one; cancel_all() from any.
+class Runner {
+public:
+    // Results go to `out`, statistics and errors to `log`. All arguments must outlive the runner.
+    Runner(Client& client, const Options& options, Writer& writer, Output& out, Output& log);
+
+    // Runs the queries in order, up to the first that fails. The program's exit status.
+    [[nodiscard]] int run(const std::vector<std::string>& queries);
+
+    // Asks the server to stop what is under way, and starts nothing more. False: nothing was.
+    bool cancel_all();
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Flight {
+        RequestNumber number{};
+        Clock::time_point started;
+        std::future<Result<Table>> reply;  // Sync requests only: they land in order.
+    };
+
+    [[nodiscard]] bool run_one(const std::string& text);
+    void launch(const std::string& text);
+    void land();
+    void report(const Result<Table>& reply, Clock::duration latency);
+    void report_error(const Error& error);
+    [[nodiscard]] bool cancelled();
+
+    Client& client_;
+    const Options& options_;
+    Writer& writer_;
+    Output& out_;
+    Output& log_;
+
+    // Of the query being run.
+    std::deque<Flight> flights_;
+    Latencies latencies_;
+    std::size_t errors_ = 0;
+    bool printed_ = false;
+
+    std::mutex mutex_;  // Guards what cancel_all() looks at.
+    std::set<RequestNumber> under_way_;
+    bool cancelled_ = false;
+};
+
+}  // namespace shortq::cli
