@@ -54,6 +54,7 @@ struct EngineOptions {
     std::vector<std::filesystem::path> allowed_paths;  // Readable besides the source's own folder.
     std::vector<HostTable> host_tables;
     std::vector<HostCall> host_calls;
+    unsigned seat = 0;  // Of the worker, counted from 1; 0: the primary. For the test engine.
 };
 
 struct Query {
@@ -80,6 +81,9 @@ public:
     // An empty path loads nothing. Errors: kQueryError with `where` = file:line of the statement,
     // kBadRequest for a source that cannot be opened, kCancelled after interrupt().
     [[nodiscard]] virtual Result<void> load(const std::filesystem::path& source) = 0;
+
+    // What load() left out, and why: "hdb/notes.txt: not a Parquet or CSV file".
+    [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
     // Runs every statement of the text in order and gives the last one's result to `sink`. All
     // statements are checked against `access` before the first runs. No state of one run is visible

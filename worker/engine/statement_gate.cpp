@@ -17,18 +17,18 @@ bool contains(const Words& sorted, std::string_view word) {
 
 // First words of statements that only read, judged further by where they lead.
 const Words& reading_verbs() {
-    static const Words kWords{"desc",   "describe",  "explain", "from",   "pivot", "pivot_longer",
-                              "pivot_wider", "pragma", "select",  "show",   "summarize",
-                              "table",  "unpivot",   "values",  "with"};
+    static const Words kWords{"desc",         "describe",    "explain", "from",   "pivot",
+                              "pivot_longer", "pivot_wider", "pragma",  "select", "show",
+                              "summarize",    "table",       "unpivot", "values", "with"};
     return kWords;
 }
 
 // First words of statements that change the engine's own memory or the session, and nothing else.
 const Words& changing_verbs() {
-    static const Words kWords{"abort",    "alter",   "analyze",    "begin",  "call",     "comment",
-                              "commit",   "create",  "deallocate", "delete", "drop",     "end",
-                              "execute",  "insert",  "merge",      "prepare", "reset",   "rollback",
-                              "set",      "start",   "truncate",   "update", "use",      "vacuum"};
+    static const Words kWords{"abort",   "alter",  "analyze",    "begin",   "call",  "comment",
+                              "commit",  "create", "deallocate", "delete",  "drop",  "end",
+                              "execute", "insert", "merge",      "prepare", "reset", "rollback",
+                              "set",     "start",  "truncate",   "update",  "use",   "vacuum"};
     return kWords;
 }
 
@@ -85,8 +85,8 @@ private:
                tokens_[i].text.front() == c;
     }
     bool is_any_word(std::size_t i) const {
-        return i < tokens_.size() && (tokens_[i].kind == TokenKind::kWord ||
-                                      tokens_[i].kind == TokenKind::kQuotedWord);
+        return i < tokens_.size() &&
+               (tokens_[i].kind == TokenKind::kWord || tokens_[i].kind == TokenKind::kQuotedWord);
     }
     // The unquoted word at `i` in lower case; empty if there is none.
     std::string word(std::size_t i) const {
@@ -140,9 +140,9 @@ private:
 
     bool is_statement_word(std::size_t at) const {
         const std::string verb = word(at);
-        return verb != "analyze" && (contains(reading_verbs(), verb) ||
-                                     contains(changing_verbs(), verb) ||
-                                     contains(outside_verbs(), verb));
+        return verb != "analyze" &&
+               (contains(reading_verbs(), verb) || contains(changing_verbs(), verb) ||
+                contains(outside_verbs(), verb));
     }
 
     Result<void> judge_inner(std::size_t at) {
@@ -237,10 +237,21 @@ const std::vector<std::string_view>& stateful_functions() {
 }
 
 const std::vector<std::string_view>& reading_pragmas() {
-    static const Words kWords{
-        "collations", "database_list", "database_size",  "extension_versions",   "functions",
-        "metadata_info", "platform",   "show",           "show_databases",       "show_tables",
-        "show_tables_expanded", "storage_info", "table_info", "user_agent", "version"};
+    static const Words kWords{"collations",
+                              "database_list",
+                              "database_size",
+                              "extension_versions",
+                              "functions",
+                              "metadata_info",
+                              "platform",
+                              "show",
+                              "show_databases",
+                              "show_tables",
+                              "show_tables_expanded",
+                              "storage_info",
+                              "table_info",
+                              "user_agent",
+                              "version"};
     return kWords;
 }
 

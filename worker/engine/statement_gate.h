@@ -14,9 +14,9 @@ namespace shortq::engine {
 
 // What the tokens of one statement say about it.
 struct Judgement {
-    bool known = true;        // False: no statement starts like this; the parser has the word.
-    bool pivot = false;       // The parser may split it: CREATE TYPE, then SELECT.
-    bool transaction = false; // BEGIN, COMMIT, ROLLBACK, or an EXECUTE.
+    bool known = true;         // False: no statement starts like this; the parser has the word.
+    bool pivot = false;        // The parser may split it: CREATE TYPE, then SELECT.
+    bool transaction = false;  // BEGIN, COMMIT, ROLLBACK, or an EXECUTE.
     // The statement inside EXPLAIN or PREPARE, to be prepared and judged too; else empty.
     std::string_view inner;
 };

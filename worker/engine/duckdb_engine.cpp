@@ -1,0 +1,155 @@
+#include "worker/engine/duckdb_engine.h"
+
+#include <array>
+#include <utility>
+
+#include "worker/engine/duckdb_errors.h"
+#include "worker/engine/duckdb_run.h"
+#include "worker/engine/duckdb_sources.h"
+#include "worker/engine/sql_lexer.h"
+
+namespace shortq::engine {
+namespace {
+
+std::string directory_list(const std::vector<std::filesystem::path>& directories) {
+    std::string out;
+    for (const std::filesystem::path& directory : directories) {
+        if (!out.empty()) out += ", ";
+        out += quote_literal(directory.string());
+    }
+    return '[' + out + ']';
+}
+
+}  // namespace
+
+// Marks load() or run() as under way, for interrupt().
+class DuckDbEngine::Active {
+public:
+    explicit Active(DuckDbEngine& engine) : engine_(engine) {
+        const std::lock_guard lock(engine_.mutex_);
+        engine_.stop_ = false;
+        engine_.active_ = true;
+    }
+    Active(const Active&) = delete;
+    Active& operator=(const Active&) = delete;
+    ~Active() {
+        const std::lock_guard lock(engine_.mutex_);
+        engine_.active_ = false;
+    }
+
+private:
+    DuckDbEngine& engine_;
+};
+
+DuckDbEngine::DuckDbEngine(EngineOptions options)
+    : options_(std::move(options)), host_(options_.host_tables, options_.host_calls) {}
+
+Result<void> DuckDbEngine::open() {
+    Config config;
+    if (duckdb_create_config(config.out()) != DuckDBSuccess) {
+        return fail(ErrorCode::kInternal, "the engine gives no configuration");
+    }
+    std::vector<std::pair<const char*, std::string>> settings{
+        {"threads", std::to_string(options_.threads)},
+        {"temp_directory", options_.temp_directory.string()},
+        {"autoinstall_known_extensions", "false"},
+        {"autoload_known_extensions", "false"},
+    };
+    if (options_.memory_limit_bytes > 0) {
+        settings.emplace_back("memory_limit", std::to_string(options_.memory_limit_bytes) + "B");
+    }
+    if (options_.temp_bytes_max > 0) {
+        settings.emplace_back("max_temp_directory_size",
+                              std::to_string(options_.temp_bytes_max) + "B");
+    }
+    for (const auto& [name, value] : settings) {
+        if (duckdb_set_config(config.get(), name, value.c_str()) != DuckDBSuccess) {
+            return fail(ErrorCode::kBadRequest,
+                        std::string("the engine refuses ") + name + " = " + value);
+        }
+    }
+    char* reason = nullptr;
+    Database database;
+    if (duckdb_open_ext(nullptr, database.out(), config.get(), &reason) != DuckDBSuccess) {
+        return fail(ErrorCode::kInternal, "the engine does not open: " + take_string(reason));
+    }
+    Connection connection;
+    if (duckdb_connect(database.get(), connection.out()) != DuckDBSuccess) {
+        return fail(ErrorCode::kInternal, "the engine gives no connection");
+    }
+    const std::lock_guard lock(mutex_);
+    database_ = std::move(database);
+    connection_ = std::move(connection);
+    return {};
+}
+
+// The second fence behind the statement gate. lock_configuration comes last: it refuses any other.
+Result<void> DuckDbEngine::lock_down(const std::filesystem::path& source) {
+    std::vector<std::filesystem::path> directories = options_.allowed_paths;
+    if (!source.empty()) directories.insert(directories.begin(), folder_of(source));
+    for (std::filesystem::path& directory : directories) directory = folder_of(directory);
+    const std::array<std::string, 5> statements{
+        "SET enable_progress_bar=true",
+        "SET enable_progress_bar_print=false",
+        "SET allowed_directories=" + directory_list(directories),
+        "SET enable_external_access=false",
+        "SET lock_configuration=true",
+    };
+    for (const std::string& statement : statements) {
+        if (auto done = execute(connection_.get(), statement); !done) return done;
+    }
+    return {};
+}
+
+Result<void> DuckDbEngine::judged(Result<void> outcome) {
+    if (!outcome && outcome.error().code == ErrorCode::kInternal) sick_ = true;
+    return outcome;
+}
+
+Result<void> DuckDbEngine::load(const std::filesystem::path& source) {
+    const Active active(*this);
+    if (auto opened = open(); !opened) return opened;
+    if (auto hosted = host_.install(connection_.get()); !hosted) return hosted;
+    if (!source.empty()) {
+        auto loaded = judged(load_source(connection_.get(), source, stop_, notes_));
+        if (!loaded) return loaded;
+    }
+    if (stop_) return fail(ErrorCode::kCancelled, "the load was interrupted");
+    return lock_down(source);
+}
+
+Result<void> DuckDbEngine::run(const Query& query, ResultSink& sink) {
+    if (!connection_) return fail(ErrorCode::kInternal, "the engine has loaded nothing yet");
+    const Active active(*this);
+    const RunContext context{connection_.get(), options_.access, stop_, cache_};
+    auto done = run_query(context, query, sink);
+    if (auto refused = host_.take_error(); refused && !done) return tl::unexpected(*refused);
+    return judged(std::move(done));
+}
+
+void DuckDbEngine::interrupt() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!active_) return;
+    stop_ = true;
+    if (connection_) duckdb_interrupt(connection_.get());
+}
+
+double DuckDbEngine::progress() const noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!active_ || !connection_) return -1;
+    const double percentage = duckdb_query_progress(connection_.get()).percentage;
+    return percentage < 0 ? -1 : percentage / 100;
+}
+
+Result<void> check_duckdb_version() {
+    const std::string found = duckdb_library_version();
+    if (found == SHORTQ_DUCKDB_VERSION) return {};
+    return fail(ErrorCode::kInternal, "this build of shortq was made for DuckDB " +
+                                          std::string(SHORTQ_DUCKDB_VERSION) +
+                                          ", but libduckdb.so is " + found +
+                                          ": run tools/setup, or rebuild with "
+                                          "-DSHORTQ_DUCKDB_VERSION=" +
+                                          found);
+}
+
+}  // namespace shortq::engine

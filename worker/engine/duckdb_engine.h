@@ -1,0 +1,48 @@
+// worker/engine/duckdb_engine.h: the engine "duckdb".
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "worker/engine/duckdb_handles.h"
+#include "worker/engine/duckdb_host.h"
+#include "worker/engine/engine.h"
+#include "worker/engine/prepared_cache.h"
+
+namespace shortq::engine {
+
+// One database in memory and one connection. Threads: see Engine.
+class DuckDbEngine final : public Engine {
+public:
+    explicit DuckDbEngine(EngineOptions options);
+
+    [[nodiscard]] Result<void> load(const std::filesystem::path& source) override;
+    [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
+    [[nodiscard]] Result<void> run(const Query& query, ResultSink& sink) override;
+    void interrupt() noexcept override;
+    [[nodiscard]] double progress() const noexcept override;
+    [[nodiscard]] bool sick() const noexcept override { return sick_; }
+
+private:
+    class Active;
+
+    [[nodiscard]] Result<void> open();
+    [[nodiscard]] Result<void> lock_down(const std::filesystem::path& source);
+    [[nodiscard]] Result<void> judged(Result<void> outcome);
+
+    EngineOptions options_;
+    DuckDbHost host_;  // The database refers to it: declared before, destroyed after.
+    Database database_;
+    Connection connection_;
+    PreparedCache cache_;  // Its statements belong to the connection: destroyed before it.
+    std::vector<std::string> notes_;
+    std::atomic<bool> stop_{false};
+    std::atomic<bool> sick_{false};
+    mutable std::mutex mutex_;  // Guards active_ against an interrupt that comes too late.
+    bool active_ = false;
+};
+
+// Errors: kInternal if the library found at run time is not the one this build was made for.
+[[nodiscard]] Result<void> check_duckdb_version();
+
+}  // namespace shortq::engine
