@@ -1,0 +1,36 @@
+// tools/bench/child.h: a process that a bench started, and that ends with it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "proto/error.h"
+
+namespace shortq::bench {
+
+class Child {
+public:
+    // Starts `arguments[0]` and waits until it has written a line to its stdout. The kernel kills
+    // it when this process is gone. Call from a thread that lives as long as the child.
+    // Errors: kInternal if it could not be started or ended before its line.
+    [[nodiscard]] static Result<Child> start(const std::vector<std::string>& arguments);
+
+    Child(Child&& other) noexcept;
+    Child& operator=(Child&& other) noexcept;
+    ~Child();  // SIGTERM, and waits for its end.
+
+    [[nodiscard]] const std::string& first_line() const noexcept { return first_line_; }
+
+private:
+    explicit Child(pid_t pid) : pid_(pid) {}
+
+    pid_t pid_ = -1;
+    std::string first_line_;
+};
+
+// The program `name` in the folder of this program.
+[[nodiscard]] std::string program_next_to_this_one(const std::string& name);
+
+}  // namespace shortq::bench

@@ -1,0 +1,30 @@
+// tools/bench/dealer.h: the client's socket, the same for every target.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "proto/error.h"
+
+namespace shortq::bench {
+
+class Dealer {
+public:
+    explicit Dealer(const std::string& endpoint);
+
+    // Sends frames as one message; false if the socket cannot take it now.
+    [[nodiscard]] bool send(std::initializer_list<zmq::const_buffer> frames);
+
+    // The frames of the next message, valid until the next call. Errors: kTimeout.
+    [[nodiscard]] Result<const std::vector<zmq::message_t>*> receive(
+        std::chrono::milliseconds limit = std::chrono::seconds(10));
+
+private:
+    zmq::context_t context_{1};
+    zmq::socket_t socket_{context_, zmq::socket_type::dealer};
+    std::vector<zmq::message_t> frames_;
+};
+
+}  // namespace shortq::bench

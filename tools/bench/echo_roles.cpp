@@ -1,0 +1,34 @@
+#include "tools/bench/echo_roles.h"
+
+#include <iostream>
+#include <vector>
+#include <zmq.hpp>
+#include <zmq_addon.hpp>
+
+namespace shortq::bench {
+
+int run_proxy(const std::string& workers_endpoint) {
+    zmq::context_t context(1);
+    zmq::socket_t clients(context, zmq::socket_type::router);
+    zmq::socket_t workers(context, zmq::socket_type::dealer);
+    clients.bind("tcp://127.0.0.1:*");
+    workers.bind(workers_endpoint);
+    std::cout << clients.get(zmq::sockopt::last_endpoint) << std::endl;
+    zmq::proxy(clients, workers);
+    return 0;
+}
+
+int run_echo_worker(const std::string& endpoint) {
+    zmq::context_t context(1);
+    zmq::socket_t socket(context, zmq::socket_type::dealer);
+    socket.connect(endpoint);
+    std::cout << "connected" << std::endl;
+    std::vector<zmq::message_t> frames;
+    for (;;) {
+        frames.clear();
+        if (!zmq::recv_multipart(socket, std::back_inserter(frames))) continue;
+        if (!zmq::send_multipart(socket, frames)) return 1;
+    }
+}
+
+}  // namespace shortq::bench
