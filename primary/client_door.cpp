@@ -4,18 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "primary/machine.h"
+#include "primary/overloaded.h"
 
 namespace shortq::primary {
 namespace {
-
-template <class... Handlers>
-struct Overloaded : Handlers... {
-    using Handlers::operator()...;
-};
-template <class... Handlers>
-Overloaded(Handlers...) -> Overloaded<Handlers...>;
 
 constexpr int kLingerMs = 1000;  // How long last replies may take to leave when the primary ends.
 constexpr std::string_view kServer = "shortq/" SHORTQ_VERSION;
@@ -52,9 +47,7 @@ ClientDoor::ClientDoor(zmq::context_t& context, ClientDoorOptions options)
 
 std::string ClientDoor::endpoint() const { return socket_.get(zmq::sockopt::last_endpoint); }
 
-bool ClientDoor::receive() {
-    return primary::receive(socket_, in_) == Received::kMessage;
-}
+bool ClientDoor::receive() { return primary::receive(socket_, in_) == Received::kMessage; }
 
 const ClientFacts* ClientDoor::sender() const {
     const auto found = by_identity_.find(in_.sender());

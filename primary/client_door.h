@@ -90,7 +90,7 @@ private:
     ClientDoorOptions options_;
     zmq::socket_t socket_;
     Incoming in_;
-    ClientFacts arriving_;  // Of the hello that waits for admit().
+    ClientFacts arriving_;              // Of the hello that waits for admit().
     std::vector<ClientFacts> clients_;  // By slot.
     std::unordered_map<std::string, core::ClientId, TextHash, std::equal_to<>> by_identity_;
     std::uint64_t admitted_ = 0;

@@ -45,7 +45,8 @@ std::uint64_t machine_memory_bytes() {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page_bytes = sysconf(_SC_PAGESIZE);
     if (pages <= 0 || page_bytes <= 0) return 0;
-    const auto physical = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+    const auto physical =
+        static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
     return std::min(physical, cgroup_memory_bytes());
 }
 

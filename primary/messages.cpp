@@ -26,7 +26,8 @@ std::string overloaded(const Options& options, Reason reason) {
                            options.pending_max);
     if (reason == Reason::kClientQueueFull)
         return fmt::format(
-            "too many unanswered requests of this client: the limit is {} (--max-pending-per-client)",
+            "too many unanswered requests of this client: the limit is {} "
+            "(--max-pending-per-client)",
             options.pending_per_client_max);
     return fmt::format(
         "the unanswered requests are too large: the limit is {} bytes in all (--max-pending-bytes)",
@@ -53,9 +54,10 @@ std::string text_for(Reason reason, const core::Receipt& to, const Options& opti
         case Reason::kCancelled:
             return "cancelled on request";
         case Reason::kPoison:
-            return fmt::format("the workers that ran this query died, the last one was worker {}; it "
-                               "is not tried again",
-                               to.seat);
+            return fmt::format(
+                "the workers that ran this query died, the last one was worker {}; it "
+                "is not tried again",
+                to.seat);
         case Reason::kLostNotRetried:
             return fmt::format("worker {} died; with --writable nothing is tried again", to.seat);
         case Reason::kLostMidStream:

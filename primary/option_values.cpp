@@ -25,7 +25,8 @@ int suffix_power(std::string_view suffix) {
     const auto power = std::string_view("KMGT").find(
         static_cast<char>(std::toupper(static_cast<unsigned char>(suffix.front()))));
     const auto rest = suffix.substr(1);
-    if (power == std::string_view::npos || !(rest.empty() || rest == "B" || rest == "iB")) return -1;
+    if (power == std::string_view::npos || !(rest.empty() || rest == "B" || rest == "iB"))
+        return -1;
     return static_cast<int>(power) + 1;
 }
 
@@ -39,8 +40,9 @@ Result<std::uint64_t> parse_size(std::string_view text) {
                              ? number * std::pow(1024.0, power)
                              : -1.0;
     if (bytes < 0 || bytes > 1e18) {
-        return fail(ErrorCode::kBadRequest,
-                    fmt::format("expected a size in bytes such as 4096, 256M or 1.5G, got '{}'", text));
+        return fail(
+            ErrorCode::kBadRequest,
+            fmt::format("expected a size in bytes such as 4096, 256M or 1.5G, got '{}'", text));
     }
     return static_cast<std::uint64_t>(bytes);
 }
@@ -58,8 +60,9 @@ Result<std::chrono::nanoseconds> parse_seconds(std::string_view text) {
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most) {
     std::uint64_t number = 0;
     if (!parse_all(text, number) || number < least || number > most) {
-        return fail(ErrorCode::kBadRequest, fmt::format("expected a whole number from {} to {}, got '{}'",
-                                                        least, most, text));
+        return fail(
+            ErrorCode::kBadRequest,
+            fmt::format("expected a whole number from {} to {}, got '{}'", least, most, text));
     }
     return number;
 }

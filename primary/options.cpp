@@ -97,7 +97,8 @@ Result<void> set_window(Options& options, std::string_view text) {
     options.window = 1;  // What `auto` means until windows of predicted time exist.
     if (text == "auto") return {};
     const auto number = parse_count(text, 0, kWindowMax);
-    if (!number) return expected(fmt::format("auto or a whole number from 0 to {}", kWindowMax), text);
+    if (!number)
+        return expected(fmt::format("auto or a whole number from 0 to {}", kWindowMax), text);
     options.window = static_cast<std::uint32_t>(*number);
     return {};
 }
@@ -163,7 +164,8 @@ std::vector<Setting> network_settings() {
         {"port", "N", "5001", "native port; 0 picks a free one", Takes::kValue,
          count(&Options::port, 0, 65535)},
         {"listen", "ADDR", "127.0.0.1",
-         "address to listen on; one that is not loopback needs --insecure", Takes::kValue, set_listen},
+         "address to listen on; one that is not loopback needs --insecure", Takes::kValue,
+         set_listen},
         {"insecure", "", "false", "listen on any address, without authentication", Takes::kNothing,
          flag(&Options::insecure)},
     };
@@ -179,8 +181,9 @@ std::vector<Setting> queue_settings() {
          "how a worker is chosen: shortest-queue, round-robin, random", Takes::kValue, set_policy},
         {"timeout", "SEC", "0", "the longest a request may take, queueing included; 0: no limit",
          Takes::kValue, seconds(&Options::timeout)},
-        {"grace", "SEC", "2", "how long an interrupted query may linger before its worker is killed",
-         Takes::kValue, seconds(&Options::grace)},
+        {"grace", "SEC", "2",
+         "how long an interrupted query may linger before its worker is killed", Takes::kValue,
+         seconds(&Options::grace)},
         {"max-pending", "N", "100000", "unanswered requests of all clients; beyond: overloaded",
          Takes::kValue, count(&Options::pending_max, 1, kPendingMax)},
         {"max-pending-per-client", "N", "10000", "the same for each client", Takes::kValue,
@@ -206,8 +209,9 @@ std::vector<Setting> worker_settings() {
          Takes::kValue, set_memory_limit},
         {"load-timeout", "SEC", "600", "longest time for a startup script", Takes::kValue,
          seconds(&Options::load_timeout)},
-        {"allow-path", "DIR", "", "a folder that queries may read besides SOURCE's own (repeatable)",
-         Takes::kValues, add_path},
+        {"allow-path", "DIR", "",
+         "a folder that queries may read besides SOURCE's own (repeatable)", Takes::kValues,
+         add_path},
         {"spawn", "MODE", "exec", "how workers start: exec, each loads for itself", Takes::kValue,
          set_spawn},
         {"writable", "", "false",
@@ -215,8 +219,8 @@ std::vector<Setting> worker_settings() {
          Takes::kNothing, flag(&Options::writable)},
         {"drain", "SEC", "30", "on SIGTERM: finish what is under way this long", Takes::kValue,
          seconds(&Options::drain)},
-        {"log-level", "LEVEL", "info", "debug, info, warning, error or off", Takes::kValue,
-         one_of(&Options::log_level, {"debug", "info", "warning", "error", "off"})},
+        {"log-level", "LEVEL", "info", "trace, debug, info, warn, error or off", Takes::kValue,
+         one_of(&Options::log_level, {"trace", "debug", "info", "warn", "error", "off"})},
         {"log-format", "text|json", "text", "of the log on stderr", Takes::kValue,
          one_of(&Options::log_format, {"text", "json"})},
     };
@@ -272,15 +276,16 @@ Result<std::vector<std::string>> texts_of(const toml::node& node, Takes takes) {
     return texts;
 }
 
-Result<void> take_config_key(const std::string& file, const std::string& key, const toml::node& node,
-                             Given& given) {
+Result<void> take_config_key(const std::string& file, const std::string& key,
+                             const toml::node& node, Given& given) {
     const auto where = fmt::format("{}:{}", file, node.source().begin.line);
     const auto setting = std::ranges::find(settings(), key, &Setting::name);
     if (setting == settings().end()) {
         const auto nearest = nearest_name(key, setting_names());
-        return usage(where, fmt::format("unknown key '{}'{}", key,
-                                        nearest.empty() ? std::string("; see shortq --help")
-                                                        : fmt::format("; did you mean '{}'?", nearest)));
+        return usage(where,
+                     fmt::format("unknown key '{}'{}", key,
+                                 nearest.empty() ? std::string("; see shortq --help")
+                                                 : fmt::format("; did you mean '{}'?", nearest)));
     }
     auto texts = texts_of(node, setting->takes);
     if (!texts) return usage(fmt::format("{}: {}", where, key), texts.error().message);
@@ -324,10 +329,12 @@ Result<void> check_extras(const Raw& raw) {
     }
     auto known = setting_names();
     known.insert(known.end(), {"config", "help", "version"});
-    const auto bare = extra.substr(extra.find_first_not_of('-'), extra.find('=') - extra.find_first_not_of('-'));
+    const auto bare =
+        extra.substr(extra.find_first_not_of('-'), extra.find('=') - extra.find_first_not_of('-'));
     const auto nearest = nearest_name(bare, known);
-    return usage(extra, nearest.empty() ? std::string("unknown option; see shortq --help")
-                                        : fmt::format("unknown option; did you mean --{}?", nearest));
+    return usage(extra, nearest.empty()
+                            ? std::string("unknown option; see shortq --help")
+                            : fmt::format("unknown option; did you mean --{}?", nearest));
 }
 
 void declare_settings(CLI::App& app, Raw& raw) {
@@ -337,9 +344,11 @@ void declare_settings(CLI::App& app, Raw& raw) {
         if (setting.takes == Takes::kNothing) {
             app.add_flag_callback(names, [&texts] { texts = {"true"}; });
         } else {
-            app.add_option(names, texts)->expected(1)->multi_option_policy(
-                setting.takes == Takes::kValues ? CLI::MultiOptionPolicy::TakeAll
-                                                : CLI::MultiOptionPolicy::TakeLast);
+            app.add_option(names, texts)
+                ->expected(1)
+                ->multi_option_policy(setting.takes == Takes::kValues
+                                          ? CLI::MultiOptionPolicy::TakeAll
+                                          : CLI::MultiOptionPolicy::TakeLast);
         }
     }
 }
@@ -387,10 +396,12 @@ Result<void> apply_all(const Given& line, const Given& config, const std::string
     for (const auto& setting : settings()) {
         Result<void> applied;
         if (const auto found = line.find(setting.name); found != line.end()) {
-            applied = apply_setting(setting, found->second, "--" + setting.name, "command line", options);
+            applied =
+                apply_setting(setting, found->second, "--" + setting.name, "command line", options);
         } else if (const auto key = config.find(setting.name); key != config.end()) {
-            applied = apply_setting(setting, key->second,
-                                    fmt::format("{}: {}", config_file, setting.name), "config", options);
+            applied =
+                apply_setting(setting, key->second,
+                              fmt::format("{}: {}", config_file, setting.name), "config", options);
         } else {
             std::vector<std::string> texts;
             if (!setting.default_text.empty()) texts.push_back(setting.default_text);
@@ -418,9 +429,10 @@ Result<void> check_whole(const Raw& raw, Options& options) {
     }
     options.source = raw.source;
     if (!is_loopback(options.listen) && !options.insecure) {
-        return usage("--listen", fmt::format("{} is not a loopback address, and there is no "
-                                             "authentication; add --insecure to listen there anyway",
-                                             options.listen));
+        return usage("--listen",
+                     fmt::format("{} is not a loopback address, and there is no "
+                                 "authentication; add --insecure to listen there anyway",
+                                 options.listen));
     }
     if (options.threads == 0) {
         options.threads = std::max(1U, std::thread::hardware_concurrency() / options.workers);
@@ -430,17 +442,20 @@ Result<void> check_whole(const Raw& raw, Options& options) {
 
 std::string help_text() {
     std::ostringstream out;
-    out << "shortq: serves one data set with many worker processes; each query goes to the one with\n"
+    out << "shortq: serves one data set with many worker processes; each query goes to the one "
+           "with\n"
            "the shortest pending queue\n\n"
            "usage: shortq [options] WORKERS SOURCE\n\n"
            "  WORKERS   1..1024, or auto: one per core\n"
-           "  SOURCE    a startup script (.sql), a DuckDB file, a Parquet or CSV file, or a folder of\n"
+           "  SOURCE    a startup script (.sql), a DuckDB file, a Parquet or CSV file, or a folder "
+           "of\n"
            "            those\n\n"
            "options:\n";
     const auto line = [&](const std::string& left, const std::string& help,
                           const std::string& default_text) {
         out << fmt::format("  {:<31} {}", left, help);
-        if (!default_text.empty() && default_text != "false") out << fmt::format(" [{}]", default_text);
+        if (!default_text.empty() && default_text != "false")
+            out << fmt::format(" [{}]", default_text);
         out << '\n';
     };
     for (const auto& setting : settings()) {
@@ -456,7 +471,8 @@ std::string help_text() {
            "  shortq auto hdb/                 a folder of Parquet files, one worker per core\n\n"
            "Prints one line when it can answer:\n"
            "  ready tcp://127.0.0.1:5001 workers=2 generation=1 load=0.21s\n"
-           "Signals: TERM, INT: finish what is under way, then leave; again: leave now. HUP: reload.\n"
+           "Signals: TERM, INT: finish what is under way, then leave; again: leave now. HUP: "
+           "reload.\n"
            "Exit status: 0 ok, 1 the work failed, 2 usage.\n";
     return out.str();
 }

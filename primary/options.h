@@ -35,8 +35,9 @@ struct Options {
     std::uint32_t pending_per_client_max = 0;
     std::uint64_t pending_bytes_max = 0;
     std::uint64_t query_bytes_max = 0;
-    std::uint64_t result_bytes_max = 0;    // 0: none.
-    std::uint64_t memory_limit_bytes = 0;  // For all workers together; 0: not known on this machine.
+    std::uint64_t result_bytes_max = 0;  // 0: none.
+    std::uint64_t memory_limit_bytes =
+        0;  // For all workers together; 0: not known on this machine.
     std::vector<std::filesystem::path> allowed_paths;
     std::string engine = "duckdb";
     unsigned threads = 0;  // Per worker; 0 until resolved.
@@ -72,6 +73,7 @@ struct CommandLine {
                                                 std::uint64_t most);
 
 // The entry of `known` that a typing error most likely meant; empty if nothing is near.
-[[nodiscard]] std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+[[nodiscard]] std::string nearest_name(std::string_view name,
+                                       const std::vector<std::string>& known);
 
 }  // namespace shortq::primary

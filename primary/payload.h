@@ -20,7 +20,7 @@ struct Payload {
     proto::Mode mode = proto::Mode::kDeferred;
     bool streaming = false;
     zmq::message_t text;
-    zmq::message_t parameters;  // Empty: none came.
+    zmq::message_t parameters;       // Empty: none came.
     std::uint64_t result_bytes = 0;  // Of the attempt under way.
     bool over_limit = false;         // Its result passed --max-result-bytes and is being stopped.
 

@@ -37,7 +37,7 @@ bool is_old(const fs::path& path) {
 }
 
 bool is_stale(const fs::path& path) {
-    const Descriptor lock(open((path / kLockName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    const UniqueFd lock(open((path / kLockName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (!lock) return is_old(path);
     return flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
 }
@@ -60,7 +60,7 @@ PrivateDirectory::PrivateDirectory(const fs::path& base, const std::string& pref
     std::string name = (base / (prefix + "-XXXXXX")).string();
     if (mkdtemp(name.data()) == nullptr) fail_with_errno("cannot make a private folder", name);
     path_ = name;
-    lock_ = Descriptor(open((path_ / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    lock_ = UniqueFd(open((path_ / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
         fail_with_errno("cannot lock a private folder", path_);
 }

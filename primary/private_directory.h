@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "primary/descriptor.h"
+#include "worker/engine/unique_fd.h"
 
 namespace shortq::primary {
 
@@ -24,7 +24,7 @@ public:
 
 private:
     std::filesystem::path path_;
-    Descriptor lock_;
+    UniqueFd lock_;
 };
 
 // Where sockets go: $XDG_RUNTIME_DIR if it can be used and is short enough, else the system's

@@ -1,0 +1,166 @@
+// primary/primary.cpp: the loop: wait, read in bounded batches, keep time.
+#include "primary/primary.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+
+namespace shortq::primary {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Errors: throws std::runtime_error.
+template <class T>
+T or_throw(Result<T> result) {
+    if (!result) throw std::runtime_error(one_line(result.error()));
+    return std::move(*result);
+}
+
+std::string endpoint_of(const Options& options) {
+    const bool ipv6 = options.listen.find(':') != std::string::npos;
+    const bool bare = ipv6 && !options.listen.starts_with('[');
+    return fmt::format("tcp://{}{}{}:{}", bare ? "[" : "", options.listen, bare ? "]" : "",
+                       options.port);
+}
+
+ClientDoor open_client_door(zmq::context_t& context, const Options& options) {
+    const auto endpoint = endpoint_of(options);
+    try {
+        return ClientDoor(context, {.endpoint = endpoint,
+                                    .query_bytes_max = options.query_bytes_max,
+                                    .result_bytes_max = options.result_bytes_max,
+                                    .pending_per_client_max = options.pending_per_client_max});
+    } catch (const zmq::error_t& error) {
+        const bool taken = error.num() == EADDRINUSE;
+        throw std::runtime_error(fmt::format("cannot listen on {}: {}; choose another {}", endpoint,
+                                             taken ? "address already in use" : error.what(),
+                                             taken ? "with --port" : "--listen address"));
+    }
+}
+
+}  // namespace
+
+Primary::Primary(zmq::context_t& context, const Options& options, SignalFd& signals)
+    : options_(options),
+      signals_(signals),
+      begun_(now()),
+      dispatcher_(core_options(options)),
+      socket_directory_(socket_base(), "shortq-run"),
+      spill_directory_(std::filesystem::temp_directory_path(), "shortq-spill"),
+      clients_(open_client_door(context, options)),
+      workers_(context, socket_directory_.path(),
+               [this](std::string_view token) { return supervisor_.by_token(token); }),
+      supervisor_(options,
+                  {.program = or_throw(find_worker_program()),
+                   .endpoint = workers_.endpoint(),
+                   .spill_directory = spill_directory_.path()},
+                  {.watch =
+                       [this](int fd, core::WorkerId id) {
+                           loop_.watch(fd, [=, this] { on_worker_ended(id); });
+                       },
+                   .unwatch = [this](int fd) { loop_.unwatch(fd); }}),
+      startup_(begun_, options.workers),
+      sync_([this](SyncReply reply) { inbox_.put(std::move(reply)); },
+            [this](Question question) { inbox_.put(std::move(question)); }) {
+    if (const auto started = sync_.start(); !started)
+        throw std::runtime_error("the primary's own engine: " + one_line(started.error()));
+    loop_.watch(signals_.fd(), [this] { read_signals(); });
+    loop_.watch(inbox_.fd(), [this] { read_inbox(); });
+}
+
+Primary::~Primary() = default;
+
+core::Time Primary::now() const {
+    return std::chrono::duration_cast<core::Time>(Clock::now().time_since_epoch());
+}
+
+int Primary::run() {
+    step(core::Started{});
+    while (!exit_status_) round();
+    answer_reloads(fail(ErrorCode::kUnavailable, "the primary is leaving", "primary"));
+    if (!sync_.stop(options_.grace)) {
+        // A query that ignores interruption holds its thread, and a process cannot end around it.
+        // Destructors would wait for it, so they are left out, and their visible work done here.
+        spdlog::warn("a sync query does not obey its interrupt; leaving without it");
+        std::error_code ignored;
+        std::filesystem::remove_all(socket_directory_.path(), ignored);
+        std::filesystem::remove_all(spill_directory_.path(), ignored);
+        std::cout.flush();
+        std::_Exit(*exit_status_);
+    }
+    return *exit_status_;
+}
+
+void Primary::round() {
+    std::vector<zmq::pollitem_t> sockets{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                                         {workers_.socket().handle(), 0, ZMQ_POLLIN, 0}};
+    loop_.wait(sockets, next_wake());
+    // Replies first: they make room for requests. Batches bound how long anything else waits.
+    constexpr int kBatch = 64;
+    const bool workers_read = read_workers(kBatch);
+    const bool clients_read = read_clients();
+    everything_read_ = workers_read && clients_read;
+    keep_time(everything_read_);
+}
+
+std::optional<Clock::time_point> Primary::next_wake() const {
+    auto wake = next_heartbeat_;
+    if (const auto due = dispatcher_.next_wake()) wake = std::min(wake, *due);
+    if (const auto due = startup_.due()) wake = std::min(wake, *due);
+    if (sync_.interrupting()) wake = std::min(wake, now() + SyncExecutor::kInterruptEvery);
+    if (!everything_read_) wake = now();
+    return Clock::time_point(std::chrono::duration_cast<Clock::duration>(wake));
+}
+
+// A late heartbeat is judged only after the sockets were drained: a primary that was paused finds
+// everybody's heartbeats there. Under a load that never lets them drain, deadlines still come.
+void Primary::keep_time(bool drained) {
+    constexpr std::chrono::milliseconds kOverdueMax{200};
+    const auto time = now();
+    const auto due = dispatcher_.next_wake();
+    if (due && *due <= time) {
+        if (!overdue_since_) overdue_since_ = time;
+        if (drained || time - *overdue_since_ > kOverdueMax) {
+            overdue_since_.reset();
+            step(core::TimeReached{});
+        }
+    }
+    if (time >= next_heartbeat_) {
+        next_heartbeat_ = time + proto::kHeartbeatInterval;
+        workers_.heartbeat_all();
+    }
+    if (sync_.interrupting()) sync_.repeat_interrupts();
+    print_ready_line();
+}
+
+void Primary::print_ready_line() {
+    const auto line = startup_.line(now(), clients_.endpoint(), serving_generation_);
+    if (line) std::cout << *line << std::endl;
+}
+
+void Primary::step(const core::Event& event) {
+    follow_ups_.push_back(event);
+    if (stepping_) return;  // The outer call gets to it: actions never call back into the core.
+    stepping_ = true;
+    while (!follow_ups_.empty()) {
+        const auto next = follow_ups_.front();
+        follow_ups_.pop_front();
+        step_one(next);
+    }
+    stepping_ = false;
+}
+
+void Primary::step_one(const core::Event& event) {
+    actions_.clear();
+    dispatcher_.step(now(), event, actions_);
+    // By index: carrying one out may only append events, never actions.
+    for (const auto& action : actions_) carry_out(action);
+}
+
+}  // namespace shortq::primary

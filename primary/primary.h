@@ -1,0 +1,148 @@
+// primary/primary.h: the whole primary: the dispatcher, and around it the doors, the workers'
+// processes and the sync engines. Everything here happens on one thread, the main one.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+#include <zmq.hpp>
+
+#include "primary/client_door.h"
+#include "primary/core/dispatcher.h"
+#include "primary/event_loop.h"
+#include "primary/inbox.h"
+#include "primary/options.h"
+#include "primary/payload.h"
+#include "primary/private_directory.h"
+#include "primary/signal_fd.h"
+#include "primary/startup.h"
+#include "primary/supervisor.h"
+#include "primary/sync_executor.h"
+#include "primary/views.h"
+#include "primary/worker_door.h"
+
+namespace shortq::primary {
+
+// The core decides, this class carries out: it turns what arrives into events, and actions into
+// what leaves. An action never calls back into the core: what it causes is queued as an event.
+class Primary {
+public:
+    // Binds both doors and starts the sync engines, but no worker yet. Errors: throws
+    // std::runtime_error with a text for people.
+    Primary(zmq::context_t& context, const Options& options, SignalFd& signals);
+    ~Primary();
+    Primary(const Primary&) = delete;
+    Primary& operator=(const Primary&) = delete;
+
+    // Serves until it is told to stop, or cannot start. The process's exit status.
+    [[nodiscard]] int run();
+
+private:
+    // ---- The loop (primary.cpp)
+    void round();
+    [[nodiscard]] core::Time now() const;
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_wake() const;
+    void keep_time(bool drained);
+    void print_ready_line();
+    void step(const core::Event& event);
+    void step_one(const core::Event& event);
+
+    // ---- What arrives (arrivals.cpp). False: there may be more.
+    [[nodiscard]] bool read_clients();
+    [[nodiscard]] bool read_workers(int messages_max);
+    void read_inbox();
+    void read_signals();
+    void on_client_message();
+    void on_client_request(NewRequest request);
+    void on_worker_message(const WorkerDoor::WorkerSays& says);
+    void on_worker_ready(core::WorkerId worker, const proto::Ready& ready);
+    void on_worker_heartbeat(core::WorkerId worker, const proto::Heartbeat& heartbeat);
+    void on_load_failed(core::WorkerId worker);
+    void on_reply(core::WorkerId worker, proto::Reply reply, std::vector<zmq::message_t>& bodies);
+    void on_error_reply(core::WorkerId worker, proto::ErrorReply reply,
+                        std::vector<zmq::message_t>& bodies);
+    [[nodiscard]] bool over_result_limit(core::WorkerId worker, const proto::Reply& reply,
+                                         std::uint64_t bytes);
+    void on_worker_ended(core::WorkerId worker);
+    void note_load_error(std::uint32_t generation, Error error);
+
+    // ---- What leaves (actions.cpp): one function per action
+    void carry_out(const core::Action& action);
+    void act(const core::ClientOpened& action);
+    void act(const core::ClientClosed& action);
+    void act(const core::PingClient& action);
+    void act(const core::Accepted& action);
+    void act(const core::Release& action);
+    void act(const core::SendToWorker& action);
+    void act(const core::ForwardReply& action);
+    void act(const core::SendError& action);
+    void act(const core::Interrupt& action);
+    void act(const core::Recall& action);
+    void act(const core::SpawnWorker& action);
+    void act(const core::StopWorker& action);
+    void act(const core::KillWorker& action);
+    void act(const core::GenerationServing& action);
+    void act(const core::ReloadFailed& action);
+    void act(const core::StartFailed& action);
+    void act(const core::Stopped& action);
+    void send_to_sync(Payload& payload);
+    void send_to_client(core::ClientId client, const proto::Message& header,
+                        std::vector<zmq::message_t>& bodies);
+    void log_if_slow(const core::Receipt& to, std::string_view outcome,
+                     std::chrono::nanoseconds ran);
+
+    // ---- What sync queries ask (questions.cpp)
+    void answer(const Question& question);
+    [[nodiscard]] Rows rows_of(View view);
+    [[nodiscard]] ShellFacts shell_facts();
+    [[nodiscard]] Result<Rows> cancel(std::int64_t serial);
+    [[nodiscard]] Result<Rows> drain(std::int64_t seat);
+    [[nodiscard]] Result<Rows> kill(std::int64_t seat);
+    [[nodiscard]] Result<core::WorkerSnapshot> worker_at(std::int64_t seat) const;
+    void answer_reloads(const Result<Rows>& result);
+
+    const Options& options_;
+    SignalFd& signals_;
+    core::Time begun_;
+    core::Dispatcher dispatcher_;
+    PrivateDirectory socket_directory_;
+    PrivateDirectory spill_directory_;
+    ClientDoor clients_;
+    WorkerDoor workers_;
+    EventLoop loop_;
+    Supervisor supervisor_;
+    PayloadTable payloads_;
+    SlowLog slow_log_;
+    Startup startup_;
+
+    // The event under way: what its actions may need beyond the event itself.
+    std::optional<Payload> arriving_;
+    std::variant<std::monostate, proto::Reply, proto::ErrorReply> reply_;
+    std::vector<zmq::message_t>* reply_bodies_ = nullptr;
+    core::RequestId replying_{};
+    std::deque<core::Event> follow_ups_;
+    std::vector<core::Action> actions_;
+    bool stepping_ = false;
+
+    struct LoadError {
+        std::uint32_t generation = 0;
+        Error error;
+    };
+    std::optional<LoadError> load_error_;  // The first one of the newest generation that failed.
+    std::vector<std::shared_ptr<Answer>> reload_waiters_;
+    std::uint32_t serving_generation_ = 0;
+    core::Time next_heartbeat_{0};
+    std::optional<core::Time> overdue_since_;
+    bool everything_read_ = true;
+    bool drain_requested_ = false;
+    std::optional<int> exit_status_;
+
+    Inbox<std::variant<SyncReply, Question>> inbox_;
+    SyncExecutor sync_;  // Last: its threads use the inbox.
+};
+
+}  // namespace shortq::primary

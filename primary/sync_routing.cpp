@@ -1,0 +1,77 @@
+// primary/sync_routing.cpp: looks at tokens only; the engine remains the judge of what a text
+// means.
+#include "primary/sync_routing.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "worker/engine/sql_lexer.h"
+
+namespace shortq::primary {
+namespace {
+
+using engine::Token;
+using engine::TokenKind;
+
+bool is_word(const Token& token) {
+    return token.kind == TokenKind::kWord || token.kind == TokenKind::kQuotedWord;
+}
+
+bool is_symbol(const Token& token, std::string_view symbol) {
+    return token.kind == TokenKind::kSymbol && token.text == symbol;
+}
+
+// "shortq_reload" of `call shortq_reload()`; empty: no such call.
+std::string called(const std::vector<Token>& tokens) {
+    if (tokens.size() < 2 || engine::lower(tokens[0].text) != "call" || !is_word(tokens[1]))
+        return {};
+    auto name = engine::word_of(tokens[1]);
+    return name.starts_with("shortq_") ? name : std::string();
+}
+
+// What follows `from` or `join`: a table of ours, or a sub-query, which has a `from` of its own.
+bool reads_ours(const std::vector<Token>& tokens, std::size_t after) {
+    if (after < tokens.size() && is_symbol(tokens[after], "(")) return true;
+    return after + 2 < tokens.size() && engine::word_of(tokens[after]) == "shortq" &&
+           is_symbol(tokens[after + 1], ".") && is_word(tokens[after + 2]);
+}
+
+bool only_looks(const std::vector<Token>& tokens) {
+    const auto first = engine::lower(tokens.front().text);
+    if (first != "select" && first != "from") return false;
+    bool ours = false;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        if (!is_word(tokens[i])) continue;
+        const auto word = engine::word_of(tokens[i]);
+        // Session state lives in the main engine.
+        if (word == "getvariable" || word == "current_setting" || word == "nextval") return false;
+        if (word != "from" && word != "join") continue;
+        if (!reads_ours(tokens, i + 1)) return false;
+        ours = true;
+    }
+    return ours;
+}
+
+}  // namespace
+
+LaneName lane_for(std::string_view text) {
+    constexpr std::size_t kTextBytesMax = 16384;  // A longer text is not worth a look.
+    if (text.size() > kTextBytesMax) return LaneName::kMain;
+    const auto statements = engine::split_statements(text);
+    if (statements.empty()) return LaneName::kMain;
+    bool reload = false;
+    for (const auto& statement : statements) {
+        const auto call = called(statement.tokens);
+        if (call.empty() && !only_looks(statement.tokens)) return LaneName::kMain;
+        reload = reload || call == "shortq_reload";
+    }
+    return reload ? LaneName::kReload : LaneName::kLook;
+}
+
+bool is_missing_table(std::string_view message) {
+    return message.starts_with("Catalog Error: Table with name ") &&
+           message.find(" does not exist") != std::string_view::npos;
+}
+
+}  // namespace shortq::primary

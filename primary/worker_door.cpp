@@ -1,0 +1,80 @@
+// primary/worker_door.cpp: PROTOCOL.md's worker side of the primary.
+#include "primary/worker_door.h"
+
+namespace shortq::primary {
+
+WorkerDoor::WorkerDoor(zmq::context_t& context, const std::filesystem::path& directory,
+                       Identify identify)
+    : identify_(std::move(identify)),
+      socket_(context, zmq::socket_type::router),
+      endpoint_("ipc://" + (directory / "workers").string()) {
+    socket_.set(zmq::sockopt::router_mandatory, true);
+    socket_.set(zmq::sockopt::router_handover, false);
+    socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::sndhwm, 0);  // What a worker is given is bounded by its window.
+    socket_.set(zmq::sockopt::backlog, 1024);
+    socket_.bind(endpoint_);
+}
+
+bool WorkerDoor::receive() { return primary::receive(socket_, in_) == Received::kMessage; }
+
+std::optional<WorkerDoor::WorkerSays> WorkerDoor::interpret() {
+    auto message = proto::decode(in_.header_bytes());
+    if (!message) {
+        ++malformed_;
+        return std::nullopt;
+    }
+    if (const auto* hello = std::get_if<proto::Hello>(&*message)) {
+        on_hello(*hello);
+        return std::nullopt;
+    }
+    const auto found = by_identity_.find(in_.sender());
+    if (found == by_identity_.end()) {
+        ++malformed_;
+        return std::nullopt;
+    }
+    return WorkerSays{found->second, *message};
+}
+
+void WorkerDoor::on_hello(const proto::Hello& hello) {
+    const auto worker = hello.role == proto::Role::kWorker ? identify_(hello.token)
+                                                           : std::optional<core::WorkerId>();
+    if (!worker || connected(*worker)) {
+        ++malformed_;
+        return;
+    }
+    const auto slot = core::slot_of(*worker);
+    if (slot >= peers_.size()) peers_.resize(slot + 1);
+    peers_[slot] = Peer{*worker, std::string(in_.sender())};
+    by_identity_[peers_[slot].identity] = *worker;
+    proto::Welcome welcome;
+    welcome.heartbeat_ms = static_cast<std::uint32_t>(proto::kHeartbeatInterval.count());
+    welcome.server = "shortq/" SHORTQ_VERSION;
+    static_cast<void>(send(*worker, welcome));  // One that is gone again is reaped.
+}
+
+bool WorkerDoor::connected(core::WorkerId worker) const {
+    const auto slot = core::slot_of(worker);
+    return slot < peers_.size() && peers_[slot].worker == worker;
+}
+
+bool WorkerDoor::send(core::WorkerId worker, const proto::Message& header,
+                      std::span<zmq::message_t> bodies) {
+    if (!connected(worker)) return false;
+    return primary::send(socket_, peers_[core::slot_of(worker)].identity, header, bodies) ==
+           Sent::kYes;
+}
+
+void WorkerDoor::forget(core::WorkerId worker) {
+    if (!connected(worker)) return;
+    auto& peer = peers_[core::slot_of(worker)];
+    by_identity_.erase(peer.identity);
+    peer = Peer{};
+}
+
+void WorkerDoor::heartbeat_all() {
+    for (const auto& peer : peers_)
+        if (!peer.identity.empty()) static_cast<void>(send(peer.worker, proto::Heartbeat{}));
+}
+
+}  // namespace shortq::primary

@@ -1,0 +1,76 @@
+// primary/worker_door.h: the workers' side: an ipc endpoint in a private folder. Who proves with
+// its token that this primary started it, is heard.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+#include <zmq.hpp>
+
+#include "primary/core/types.h"
+#include "primary/wire.h"
+#include "proto/message.h"
+
+namespace shortq::primary {
+
+// Threads: the dispatch thread. Errors: the constructor throws zmq::error_t.
+class WorkerDoor {
+public:
+    // Which worker was started with this token; none: nobody.
+    using Identify = std::function<std::optional<core::WorkerId>(std::string_view token)>;
+
+    WorkerDoor(zmq::context_t& context, const std::filesystem::path& directory, Identify identify);
+
+    [[nodiscard]] zmq::socket_t& socket() noexcept { return socket_; }
+    [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
+
+    // Takes one message, if there is one.
+    [[nodiscard]] bool receive();
+    // The message just received, decoded: views point into it. None: not from a worker of ours, or
+    // malformed, or a hello, which the door answers itself.
+    struct WorkerSays {
+        core::WorkerId worker{};
+        proto::Message message;
+    };
+    [[nodiscard]] std::optional<WorkerSays> interpret();
+    [[nodiscard]] std::vector<zmq::message_t>& bodies() noexcept { return in_.bodies; }
+
+    // False: it has not connected (yet), or is gone.
+    [[nodiscard]] bool send(core::WorkerId worker, const proto::Message& header,
+                            std::span<zmq::message_t> bodies = {});
+    [[nodiscard]] bool connected(core::WorkerId worker) const;
+    void forget(core::WorkerId worker);
+    void heartbeat_all();
+
+    [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
+
+private:
+    void on_hello(const proto::Hello& hello);
+
+    struct Peer {
+        core::WorkerId worker{};
+        std::string identity;
+    };
+    struct TextHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const noexcept {
+            return std::hash<std::string_view>{}(text);
+        }
+    };
+
+    Identify identify_;
+    zmq::socket_t socket_;
+    std::string endpoint_;
+    Incoming in_;
+    std::vector<Peer> peers_;  // By slot.
+    std::unordered_map<std::string, core::WorkerId, TextHash, std::equal_to<>> by_identity_;
+    std::uint64_t malformed_ = 0;
+};
+
+}  // namespace shortq::primary
