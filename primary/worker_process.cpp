@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +28,9 @@ namespace {
 namespace bp = boost::process;
 
 constexpr std::size_t kBoardBytes = 4096;
+
+// By number: the C library's <sys/pidfd.h> of this version cannot be used from C++.
+int open_pidfd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
 Error system_error_of(const char* what) {
     return Error{ErrorCode::kInternal, std::string(what) + ": " + std::strerror(errno),
@@ -121,7 +124,7 @@ Result<WorkerProcess> WorkerProcess::spawn(const WorkerProcessOptions& options) 
     if (!pid) return tl::unexpected(std::move(pid.error()));
     // Nobody else reaps, so the number still means this child, even if it has ended by now.
     worker.pid_ = *pid;
-    worker.pidfd_ = UniqueFd(::pidfd_open(*pid, 0));
+    worker.pidfd_ = UniqueFd(open_pidfd(*pid));
     if (!worker.pidfd_) {
         auto error = system_error_of("pidfd_open");
         ::kill(*pid, SIGKILL);
@@ -157,7 +160,7 @@ void WorkerProcess::end() noexcept {
 
 void WorkerProcess::kill(int signal) noexcept {
     if (!pidfd_ || status_) return;
-    ::pidfd_send_signal(pidfd_.get(), signal, nullptr, 0);
+    ::syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, nullptr, 0);
 }
 
 std::optional<ExitStatus> WorkerProcess::reap() noexcept {

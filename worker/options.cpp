@@ -44,6 +44,7 @@ std::variant<Options, ExitNow> parse_options(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return ExitNow{app.exit(error) == 0 ? 0 : kExitUsage};
     }
+    options.engine_options.seat = options.seat;
     options.log_json = log_format == "json";
     options.engine_options.access =
         writable ? engine::Access::kWritable : engine::Access::kReadOnly;

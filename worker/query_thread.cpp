@@ -1,5 +1,7 @@
 #include "worker/query_thread.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -68,7 +70,11 @@ Result<void> QueryThread::load_engine(const LoadOptions& options) try {
         engine_ = std::move(*made);
         if (cancelled_) return fail(ErrorCode::kCancelled, "stopped while loading", place_);
     }
-    return engine_->load(options.source);
+    auto loaded = engine_->load(options.source);
+    if (loaded) {
+        for (const auto& note : engine_->notes()) spdlog::warn("{}", note);
+    }
+    return loaded;
 } catch (const std::exception& exception) {
     return tl::unexpected(unexpected(exception));
 }

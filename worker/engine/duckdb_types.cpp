@@ -9,7 +9,11 @@
 namespace shortq::engine {
 namespace {
 
-constexpr std::array<std::pair<duckdb_type, std::string_view>, 33> kPlainTypes{{
+// The library knows this type, the C header does not yet.
+constexpr auto kGeometry = static_cast<duckdb_type>(40);
+
+constexpr std::array<std::pair<duckdb_type, std::string_view>, 34> kPlainTypes{{
+    {kGeometry, "GEOMETRY"},
     {DUCKDB_TYPE_BOOLEAN, "BOOLEAN"},
     {DUCKDB_TYPE_TINYINT, "TINYINT"},
     {DUCKDB_TYPE_SMALLINT, "SMALLINT"},
@@ -62,6 +66,14 @@ std::string enum_name(duckdb_logical_type type) {
     return out += ')';
 }
 
+// Quoted only where it must be, as DuckDB's typeof() does.
+std::string member_name(const std::string& name) {
+    const bool plain =
+        !name.empty() && (name[0] < '0' || name[0] > '9') &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+    return plain ? name : quote_identifier(name);
+}
+
 // Shared by STRUCT and UNION, whose C functions differ only in their names.
 template <class Count, class Name, class Child>
 std::string members(duckdb_logical_type type, std::string head, Count count, Name name,
@@ -70,7 +82,7 @@ std::string members(duckdb_logical_type type, std::string head, Count count, Nam
     for (idx_t i = 0; i < count(type); ++i) {
         if (i > 0) head += ", ";
         const LogicalType member(child(type, i));
-        head += quote_identifier(take_string(name(type, i))) + ' ' + type_name(member.get());
+        head += member_name(take_string(name(type, i))) + ' ' + type_name(member.get());
     }
     return head += ')';
 }

@@ -1,4 +1,4 @@
-// Makes engines by name.
+// worker/engine/engine.cpp: makes engines by name.
 #include "worker/engine/engine.h"
 
 #include "worker/engine/duckdb_engine.h"

@@ -1,4 +1,4 @@
-// Tells the kinds of sources apart.
+// worker/engine/source.cpp: tells the kinds of sources apart.
 #include "worker/engine/source.h"
 
 #include <array>

@@ -218,16 +218,19 @@ private:
 }  // namespace
 
 const std::vector<std::string_view>& refused_functions() {
-    static const Words kWords{
-        // Raw pointers as arguments.
-        "arrow_scan", "arrow_scan_dumb",
-        // Files and storage.
-        "checkpoint",
-        // The parser, for everybody after.
-        "disable_logging", "disable_peg_parser", "disable_profiling", "enable_logging",
-        "enable_peg_parser", "enable_profiling", "force_checkpoint",
-        // SQL as text, out of the gate's sight.
-        "json_execute_serialized_sql", "query", "read_duckdb", "truncate_duckdb_logs", "write_log"};
+    static const Words kWords = [] {
+        Words words{
+            // Take addresses of memory as arguments, or expect the planner's own.
+            "arrow_scan", "arrow_scan_dumb", "seq_scan",
+            // Take SQL as text, out of the gate's sight.
+            "json_execute_serialized_sql", "json_serialize_plan", "query", "read_duckdb",
+            // Change the engine for every later query: its log, profile, parser and storage.
+            "checkpoint", "disable_logging", "disable_peg_parser", "disable_profiling",
+            "enable_logging", "enable_peg_parser", "enable_profiling", "force_checkpoint",
+            "truncate_duckdb_logs", "write_log"};
+        std::ranges::sort(words);
+        return words;
+    }();
     return kWords;
 }
 
