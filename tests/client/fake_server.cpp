@@ -1,0 +1,70 @@
+#include "tests/client/fake_server.h"
+
+namespace shortq::test {
+
+FakeServer::FakeServer() {
+    bind("tcp://127.0.0.1:*");
+    endpoint_ = router_.get(zmq::sockopt::last_endpoint);
+}
+
+void FakeServer::bind(const std::string& endpoint) {
+    router_ = zmq::socket_t(context_, zmq::socket_type::router);
+    router_.set(zmq::sockopt::linger, 0);
+    router_.bind(endpoint);
+}
+
+// Ending the context waits until the port is given back.
+void FakeServer::stop() {
+    router_.close();
+    context_.close();
+}
+
+void FakeServer::restart() {
+    stop();
+    context_ = zmq::context_t();
+    bind(endpoint_);
+}
+
+std::optional<Heard> FakeServer::next(std::chrono::milliseconds limit) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    for (;;) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        zmq::pollitem_t item{router_.handle(), 0, ZMQ_POLLIN, 0};
+        if (left.count() <= 0 || zmq::poll(&item, 1, left) == 0) return std::nullopt;
+        Heard heard;
+        zmq::message_t frame;
+        [[maybe_unused]] auto got = router_.recv(frame);
+        heard.identity = frame.to_string();
+        while (frame.more()) {
+            got = router_.recv(frame);
+            heard.frames.push_back(own_text(frame.to_string_view()));
+        }
+        heard.header = proto::decode(heard.frames.at(0).bytes).value();
+        if (!std::holds_alternative<proto::Heartbeat>(heard.header)) return heard;
+    }
+}
+
+void FakeServer::send(const std::string& identity, const Frames& frames) {
+    router_.send(zmq::buffer(identity), zmq::send_flags::sndmore);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+        router_.send(zmq::buffer(frames[i].bytes.data(), frames[i].bytes.size()), more);
+    }
+}
+
+std::string FakeServer::welcome(std::uint64_t session, std::uint32_t workers) {
+    const auto hello = next().value();
+    static_cast<void>(hello.as<proto::Hello>());  // Throws if it is none.
+    proto::Welcome welcome;
+    welcome.session = session;
+    welcome.workers = workers;
+    welcome.generation = 1;
+    welcome.query_bytes_max = 1 << 20;
+    welcome.pending_max = 100;
+    welcome.server = "fake/1";
+    send(hello.identity, frames_of(welcome));
+    return hello.identity;
+}
+
+}  // namespace shortq::test

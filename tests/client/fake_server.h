@@ -1,0 +1,51 @@
+// tests/client/fake_server.h: a ROUTER on a free port, whose answers the test writes.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <zmq.hpp>
+
+#include "tests/client/frames.h"
+
+namespace shortq::test {
+
+// A message from a client. The decoded header points into `frames`.
+struct Heard {
+    std::string identity;
+    Frames frames;
+    proto::Message header;
+
+    template <class T>
+    [[nodiscard]] const T& as() const {
+        return std::get<T>(header);
+    }
+};
+
+class FakeServer {
+public:
+    FakeServer();  // Port 0.
+
+    [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
+
+    // Closes the socket as a dying server would, and binds the same port anew.
+    void stop();
+    void restart();
+
+    // The next message that is not a heartbeat; nothing within 10 s fails the caller's value().
+    [[nodiscard]] std::optional<Heard> next(
+        std::chrono::milliseconds limit = std::chrono::seconds(10));
+    void send(const std::string& identity, const Frames& frames);
+
+    // Answers the next message, a hello, with a welcome. The client's identity.
+    std::string welcome(std::uint64_t session = 1, std::uint32_t workers = 2);
+
+private:
+    void bind(const std::string& endpoint);
+
+    zmq::context_t context_;
+    zmq::socket_t router_;
+    std::string endpoint_;
+};
+
+}  // namespace shortq::test
