@@ -33,6 +33,10 @@ void Primary::carry_out(const core::Action& action) {
 // ---- Clients
 
 void Primary::act(const core::ClientOpened& action) {
+    if (opening_probe_) {
+        probes_.back().client = action.client;
+        return;
+    }
     clients_.admit(action.client, options_.workers, serving_generation_);
 }
 
@@ -60,6 +64,11 @@ void Primary::send_to_client(core::ClientId client, const proto::Message& header
 void Primary::act(const core::ForwardReply& action) {
     if (reply_bodies_ == nullptr) return;
     const auto& to = action.to;
+    if (is_probe(to.client)) {
+        const auto* rows = std::get_if<proto::Reply>(&reply_);
+        if (action.last) finish_probe(to.client, rows != nullptr && rows->facts.rows > 0);
+        return;
+    }
     if (auto* reply = std::get_if<proto::Reply>(&reply_)) {
         reply->id = to.client_request;
         reply->attempt = to.attempt;
@@ -78,6 +87,7 @@ void Primary::act(const core::ForwardReply& action) {
 }
 
 void Primary::act(const core::SendError& action) {
+    if (is_probe(action.to.client)) return finish_probe(action.to.client, false);
     const auto error = describe(action.reason, action.to, options_);
     proto::ErrorReply reply;
     reply.id = action.to.client_request;

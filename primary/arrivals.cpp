@@ -240,6 +240,7 @@ void Primary::read_inbox() {
             continue;
         }
         auto& reply = std::get<SyncReply>(item);
+        if (ask_workers_for_table(reply)) continue;
         std::visit(Overloaded{
                        [&](const proto::Reply& header) {
                            on_reply(core::kSyncWorker, header, reply.bodies);

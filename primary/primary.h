@@ -92,6 +92,16 @@ private:
     void send_to_sync(Payload& payload);
     void send_to_client(core::ClientId client, const proto::Message& header,
                         std::vector<zmq::message_t>& bodies);
+    // ---- A sync query that misses a worker's table (table_probe.cpp)
+    [[nodiscard]] bool ask_workers_for_table(SyncReply& reply);
+    [[nodiscard]] bool is_probe(core::ClientId client) const;
+    void finish_probe(core::ClientId client, bool found);
+    struct Probe {
+        core::ClientId client{};
+        SyncReply held;  // The error, until the answer is known.
+        std::string table;
+    };
+
     void log_if_slow(const core::Receipt& to, std::string_view outcome,
                      std::chrono::nanoseconds ran);
 
@@ -133,6 +143,8 @@ private:
         Error error;
     };
     std::optional<LoadError> load_error_;  // The first one of the newest generation that failed.
+    std::vector<Probe> probes_;
+    bool opening_probe_ = false;
     std::vector<std::shared_ptr<Answer>> reload_waiters_;
     std::uint32_t serving_generation_ = 0;
     core::Time next_heartbeat_{0};

@@ -50,7 +50,7 @@ void ReplyEncoder::append(zmq::message_t frame) {
 
 void ReplyEncoder::flush(bool last) {
     header_.last = last;
-    post_(SyncReply{header_, std::exchange(bodies_, {})});
+    post_(SyncReply{header_, std::exchange(bodies_, {}), false});
     ++header_.sequence;
     header_.batches = 0;
     chunk_bytes_ = 0;

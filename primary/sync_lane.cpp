@@ -141,7 +141,7 @@ void SyncLane::report_error(const SyncJob& job, Error error, std::chrono::nanose
     header.code = error.code;
     header.retryable = error.retryable;
     header.facts.run_us = static_cast<std::uint64_t>(ran.count() / 1000);
-    SyncReply reply{header, {}};
+    SyncReply reply{header, {}, false};
     reply.bodies.push_back(frame_of(error.message));
     reply.bodies.push_back(frame_of(error.where.empty() ? "primary" : error.where));
     post_reply_(std::move(reply));

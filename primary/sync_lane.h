@@ -32,6 +32,7 @@ struct SyncJob {
 struct SyncReply {
     std::variant<proto::Reply, proto::ErrorReply> header;
     std::vector<zmq::message_t> bodies;
+    bool probed = false;  // The workers have been asked for the table that this error misses.
 };
 
 // Threads: the dispatch thread; `post` and `make` are called on the lane's own.

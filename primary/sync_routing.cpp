@@ -69,9 +69,23 @@ LaneName lane_for(std::string_view text) {
     return reload ? LaneName::kReload : LaneName::kLook;
 }
 
-bool is_missing_table(std::string_view message) {
-    return message.starts_with("Catalog Error: Table with name ") &&
-           message.find(" does not exist") != std::string_view::npos;
+std::string missing_table(std::string_view message) {
+    constexpr std::string_view kBegin = "Catalog Error: Table with name ";
+    constexpr std::string_view kEnd = " does not exist";
+    if (!message.starts_with(kBegin)) return {};
+    const auto end = message.find(kEnd, kBegin.size());
+    if (end == std::string_view::npos) return {};
+    return std::string(message.substr(kBegin.size(), end - kBegin.size()));
+}
+
+std::string exists_on_workers(std::string_view table) {
+    return std::string(table) + " exists on the workers; send it as a deferred request";
+}
+
+std::string has_table_query(std::string_view table) {
+    return "select 1 from (select table_name as name from duckdb_tables() union all "
+           "select view_name from duckdb_views()) where lower(name) = lower(" +
+           engine::quote_literal(table) + ") limit 1";
 }
 
 }  // namespace shortq::primary

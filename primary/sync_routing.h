@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace shortq::primary {
@@ -16,7 +17,13 @@ enum class LaneName : std::uint8_t {
 // kLook by mistake fails there with a catalog error, and should then be tried in the main lane.
 [[nodiscard]] LaneName lane_for(std::string_view text);
 
-// Whether this engine error says that a table is missing.
-[[nodiscard]] bool is_missing_table(std::string_view message);
+// The table that this engine error says is missing, as the query named it; empty: another error.
+[[nodiscard]] std::string missing_table(std::string_view message);
+
+// What a person who asked the primary for a worker's table should read.
+[[nodiscard]] std::string exists_on_workers(std::string_view table);
+
+// A query for a worker: one row if it has a table or view of that name.
+[[nodiscard]] std::string has_table_query(std::string_view table);
 
 }  // namespace shortq::primary

@@ -1,0 +1,226 @@
+#include "primary/client_door.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <optional>
+
+namespace shortq::primary {
+namespace {
+
+using std::chrono::seconds;
+
+// A client played by hand: one DEALER, frames as the test says.
+class Peer {
+public:
+    Peer(zmq::context_t& context, const std::string& endpoint)
+        : socket_(context, zmq::socket_type::dealer) {
+        socket_.set(zmq::sockopt::linger, 0);
+        socket_.set(zmq::sockopt::rcvtimeo, 10'000);
+        socket_.connect(endpoint);
+    }
+
+    void send(const proto::Message& message, const std::vector<std::string>& bodies = {}) {
+        proto::HeaderBuffer buffer;
+        const auto bytes = proto::encode(message, buffer);
+        send_raw({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, bodies);
+    }
+    void send_raw(std::string_view header, const std::vector<std::string>& bodies = {}) {
+        socket_.send(zmq::buffer(header),
+                     bodies.empty() ? zmq::send_flags::none : zmq::send_flags::sndmore);
+        for (std::size_t i = 0; i < bodies.size(); ++i)
+            socket_.send(zmq::buffer(bodies[i]),
+                         i + 1 == bodies.size() ? zmq::send_flags::none : zmq::send_flags::sndmore);
+    }
+
+    // The next message; its bodies as texts in `bodies`.
+    proto::Message receive() {
+        if (!socket_.recv(header_)) throw std::runtime_error("no answer");
+        bodies.clear();
+        for (bool more = header_.more(); more;) {
+            zmq::message_t body;
+            static_cast<void>(socket_.recv(body));
+            bodies.push_back(text_of(body));
+            more = body.more();
+        }
+        return proto::decode({static_cast<const std::byte*>(header_.data()), header_.size()})
+            .value();
+    }
+    proto::ErrorReply receive_error() { return std::get<proto::ErrorReply>(receive()); }
+
+    std::vector<std::string> bodies;
+
+private:
+    zmq::socket_t socket_;
+    zmq::message_t header_;
+};
+
+class ClientDoorTest : public testing::Test {
+protected:
+    // Waits for one message and says what it means.
+    ClientSays next() {
+        std::vector<zmq::pollitem_t> items{{door_.socket().handle(), 0, ZMQ_POLLIN, 0}};
+        zmq::poll(items, seconds(10));
+        if (!door_.receive()) throw std::runtime_error("nothing came");
+        return door_.interpret();
+    }
+    // Says hello, is let in as `client`. Returns the session.
+    std::uint64_t welcome(Peer& peer, core::ClientId client) {
+        peer.send(proto::Hello{});
+        EXPECT_TRUE(std::holds_alternative<NewClient>(next()));
+        door_.admit(client, 2, 1);
+        return std::get<proto::Welcome>(peer.receive()).session;
+    }
+
+    zmq::context_t context_;
+    ClientDoor door_{context_,
+                     {.endpoint = "tcp://127.0.0.1:0",
+                      .query_bytes_max = 1000,
+                      .result_bytes_max = 0,
+                      .pending_per_client_max = 10}};
+    Peer peer_{context_, door_.endpoint()};
+};
+
+constexpr core::ClientId kClient{(std::uint64_t{1} << 32) | 3};
+
+// The limits that a client must keep are in its welcome, and no two sessions are alike.
+TEST_F(ClientDoorTest, HelloGetsASessionAndTheLimits) {
+    peer_.send(proto::Hello{.agent = "test/1", .user = "ann"});
+    ASSERT_TRUE(std::holds_alternative<NewClient>(next()));
+    door_.admit(kClient, 2, 1);
+    const auto welcome = std::get<proto::Welcome>(peer_.receive());
+    EXPECT_NE(welcome.session, 0U);
+    EXPECT_EQ(welcome.query_bytes_max, 1000U);
+    EXPECT_EQ(welcome.pending_max, 10U);
+    const auto* facts = door_.facts(kClient);
+    ASSERT_NE(facts, nullptr);
+    EXPECT_EQ(facts->user, "ann");
+    EXPECT_EQ(facts->address, "127.0.0.1");
+}
+
+// A client from the future is told which versions there are, in plain words.
+TEST_F(ClientDoorTest, UnknownVersionIsRefusedClearly) {
+    peer_.send(proto::Hello{.version_min = 77, .version_max = 99});
+    EXPECT_TRUE(std::holds_alternative<Nothing>(next()));
+    const auto error = peer_.receive_error();
+    EXPECT_EQ(error.id, 0U);
+    EXPECT_EQ(error.code, ErrorCode::kBadRequest);
+    EXPECT_EQ(peer_.bodies.at(0),
+              "no common protocol version: this primary speaks 1 to 1, the client 77 to 99");
+}
+
+// A request comes through with its fields, and its bodies untouched.
+TEST_F(ClientDoorTest, RequestIsPassedOn) {
+    const auto session = welcome(peer_, kClient);
+    peer_.send(proto::Request{.id = 5,
+                              .session = session,
+                              .mode = proto::Mode::kSync,
+                              .priority = proto::Priority::kLow,
+                              .timeout_ms = 1500},
+               {"select 1", "params"});
+    const auto says = next();
+    const auto& request = std::get<NewRequest>(says);
+    EXPECT_EQ(request.event.client, kClient);
+    EXPECT_EQ(request.event.client_request, 5U);
+    EXPECT_EQ(request.event.mode, core::Mode::kSync);
+    EXPECT_EQ(request.event.priority, core::Priority::kLow);
+    EXPECT_EQ(request.event.timeout, std::chrono::milliseconds(1500));
+    EXPECT_EQ(request.event.bytes, 14U);
+    ASSERT_EQ(door_.bodies().size(), 2U);
+    EXPECT_EQ(text_of(door_.bodies()[0]), "select 1");
+}
+
+// Without a hello, and with another's session, a request is told to say hello again.
+TEST_F(ClientDoorTest, UnknownSessionIsToldSo) {
+    peer_.send(proto::Request{.id = 8, .session = 12345}, {"select 1"});
+    EXPECT_TRUE(std::holds_alternative<Nothing>(next()));
+    auto error = peer_.receive_error();
+    EXPECT_EQ(error.id, 8U);
+    EXPECT_EQ(error.code, ErrorCode::kUnknownSession);
+    EXPECT_TRUE(error.retryable);
+
+    const auto session = welcome(peer_, kClient);
+    peer_.send(proto::Heartbeat{.session = session + 1});
+    EXPECT_TRUE(std::holds_alternative<Nothing>(next()));
+    error = peer_.receive_error();
+    EXPECT_EQ(error.id, 0U);
+    EXPECT_EQ(error.code, ErrorCode::kUnknownSession);
+}
+
+// The limit counts text and parameters together, and the refusal names it.
+TEST_F(ClientDoorTest, TooLargeTextIsRefusedByItsLimit) {
+    const auto session = welcome(peer_, kClient);
+    peer_.send(proto::Request{.id = 9, .session = session},
+               {std::string(600, 'x'), std::string(401, 'y')});
+    static_cast<void>(next());
+    const auto error = peer_.receive_error();
+    EXPECT_EQ(error.id, 9U);
+    EXPECT_EQ(error.code, ErrorCode::kTooLarge);
+    EXPECT_EQ(peer_.bodies.at(0),
+              "text and parameters have 1001 bytes, the limit is 1000 (--max-query-bytes)");
+    peer_.send(proto::Request{.id = 10, .session = session},
+               {std::string(600, 'x'), std::string(400, 'y')});
+    EXPECT_TRUE(std::holds_alternative<NewRequest>(next()));
+}
+
+// There is one service today, and its name may be said.
+TEST_F(ClientDoorTest, UnknownServiceIsRefused) {
+    const auto session = welcome(peer_, kClient);
+    peer_.send(proto::Request{.id = 1, .session = session, .service = "default"}, {"x"});
+    EXPECT_TRUE(std::holds_alternative<NewRequest>(next()));
+    peer_.send(proto::Request{.id = 2, .session = session, .service = "trades"}, {"x"});
+    static_cast<void>(next());
+    EXPECT_EQ(peer_.receive_error().code, ErrorCode::kUnknownService);
+}
+
+// Garbage, a kind that clients do not send, a request without bodies: an answer and a count each,
+// and the connection serves on.
+TEST_F(ClientDoorTest, MalformedMessagesAreAnsweredAndCounted) {
+    const auto session = welcome(peer_, kClient);
+    peer_.send_raw("\xff\xff garbage");
+    static_cast<void>(next());
+    EXPECT_EQ(peer_.receive_error().code, ErrorCode::kBadRequest);
+    peer_.send(proto::Ready{});
+    static_cast<void>(next());
+    EXPECT_EQ(peer_.receive_error().code, ErrorCode::kBadRequest);
+    peer_.send(proto::Request{.id = 4, .session = session});
+    static_cast<void>(next());
+    EXPECT_EQ(peer_.receive_error().id, 4U);
+    EXPECT_EQ(door_.malformed(), 3U);
+    peer_.send(proto::Request{.id = 5, .session = session}, {"x"});
+    EXPECT_TRUE(std::holds_alternative<NewRequest>(next()));
+}
+
+// A second hello on one connection ends the first session, then opens another.
+TEST_F(ClientDoorTest, SecondHelloEndsTheFirstSession) {
+    const auto first = welcome(peer_, kClient);
+    peer_.send(proto::Hello{});
+    const auto says = next();
+    ASSERT_TRUE(std::holds_alternative<core::ClientLost>(says));
+    EXPECT_EQ(std::get<core::ClientLost>(says).client, kClient);
+    door_.forget(kClient);
+    ASSERT_TRUE(std::holds_alternative<NewClient>(door_.interpret()));
+    door_.admit(core::ClientId{7}, 2, 1);
+    EXPECT_NE(std::get<proto::Welcome>(peer_.receive()).session, first);
+}
+
+// A reply to who has left says so, instead of being dropped in silence.
+TEST_F(ClientDoorTest, SendingToAGonePeerFails) {
+    auto gone = std::make_optional<Peer>(context_, door_.endpoint());
+    static_cast<void>(welcome(*gone, kClient));
+    gone.reset();
+    // The disconnection is noticed by another thread; each try asks the socket again.
+    const auto until = std::chrono::steady_clock::now() + seconds(10);
+    bool sent = true;
+    while (sent && std::chrono::steady_clock::now() < until)
+        sent = door_.send(kClient, proto::Ping{});
+    EXPECT_FALSE(sent);
+}
+
+// One port, one primary.
+TEST_F(ClientDoorTest, TakenPortIsAnError) {
+    EXPECT_THROW(ClientDoor(context_, {.endpoint = door_.endpoint()}), zmq::error_t);
+}
+
+}  // namespace
+}  // namespace shortq::primary

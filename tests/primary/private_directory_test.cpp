@@ -1,0 +1,77 @@
+#include "primary/private_directory.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace shortq::primary {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PrivateDirectoryTest : public testing::Test {
+protected:
+    PrivateDirectoryTest() {
+        std::string name = (fs::temp_directory_path() / "shortq-test-XXXXXX").string();
+        base_ = mkdtemp(name.data());
+    }
+    ~PrivateDirectoryTest() override { fs::remove_all(base_); }
+    fs::path base_;
+};
+
+// Nobody else may look in, and nothing is left when the owner goes.
+TEST_F(PrivateDirectoryTest, IsPrivateAndRemoved) {
+    fs::path path;
+    {
+        const PrivateDirectory directory(base_, "run");
+        path = directory.path();
+        struct stat facts {};
+        ASSERT_EQ(stat(path.c_str(), &facts), 0);
+        EXPECT_EQ(facts.st_mode & 0777U, 0700U);
+        std::ofstream(path / "something") << "x";
+    }
+    EXPECT_FALSE(fs::exists(path));
+}
+
+// The folder of a process that was killed goes at the next start; one in use stays, and so does a
+// folder of another name.
+TEST_F(PrivateDirectoryTest, LeftoversOfADeadOwnerAreRemoved) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const PrivateDirectory directory(base_, "run");
+        kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    ASSERT_FALSE(fs::is_empty(base_));
+    fs::create_directory(base_ / "other");
+    const PrivateDirectory first(base_, "run");
+    const PrivateDirectory second(base_, "run");
+    EXPECT_TRUE(fs::exists(first.path()));
+    EXPECT_TRUE(fs::exists(base_ / "other"));
+    std::size_t folders = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(base_)) ++folders;
+    EXPECT_EQ(folders, 3U);
+}
+
+// A base that is not there is an error with its name in it.
+TEST_F(PrivateDirectoryTest, MissingBaseIsAnError) {
+    EXPECT_THROW(PrivateDirectory(base_ / "nowhere", "run"), std::system_error);
+}
+
+// A socket's path must fit into sockaddr_un, whatever the environment says.
+TEST(SocketBaseTest, LongRuntimeFolderIsNotUsed) {
+    setenv("XDG_RUNTIME_DIR", ("/tmp/" + std::string(100, 'x')).c_str(), 1);
+    EXPECT_LT(socket_base().string().size(), 68U);
+    unsetenv("XDG_RUNTIME_DIR");
+}
+
+}  // namespace
+}  // namespace shortq::primary

@@ -1,0 +1,60 @@
+#include "primary/sync_routing.h"
+
+#include <gtest/gtest.h>
+
+namespace shortq::primary {
+namespace {
+
+// Texts that only look at the dispatcher, in the ways that people write them.
+TEST(SyncRoutingTest, LooksGoToTheLookLane) {
+    for (const auto* text : {
+             "select * from shortq.workers",
+             "SELECT id, state FROM shortq.workers WHERE pending > 0 ORDER BY id;",
+             "from shortq.queries",
+             "select count(*) from (select * from \"shortq\".queries) q",
+             "-- who is there?\nselect * from shortq.clients c join shortq.queries q on "
+             "c.id = q.client",
+             "call shortq_cancel(17)",
+             "CALL shortq_kill(2);",
+         })
+        EXPECT_EQ(lane_for(text), LaneName::kLook) << text;
+}
+
+// Everything that uses session state, other tables, or more than a look.
+TEST(SyncRoutingTest, OtherTextsGoToTheMainLane) {
+    for (const auto* text : {
+             "",
+             "select 1",
+             "set variable xs = range(9)",
+             "select * from shortq.workers where id = getvariable('x')",
+             "select * from trade join shortq.workers on true",
+             "create table t as from shortq.workers",
+             "select * from shortq.workers; select * from trade",
+             "call pragma_version()",
+             "with w as (from shortq.workers) select * from w",
+             "select 'from shortq.workers'",
+         })
+        EXPECT_EQ(lane_for(text), LaneName::kMain) << text;
+}
+
+// A reload takes as long as its load, so it holds up neither looks nor queries.
+TEST(SyncRoutingTest, ReloadHasALaneOfItsOwn) {
+    EXPECT_EQ(lane_for("call shortq_reload()"), LaneName::kReload);
+    EXPECT_EQ(lane_for("call shortq_reload(); from shortq.generations"), LaneName::kReload);
+}
+
+// The engine's own words for a missing table, and for other misses.
+TEST(SyncRoutingTest, MissingTableIsRecognised) {
+    EXPECT_EQ(missing_table("Catalog Error: Table with name trade does not exist!\nDid you ..."),
+              "trade");
+    EXPECT_EQ(missing_table("Catalog Error: Scalar Function with name f does not exist!"), "");
+    EXPECT_EQ(missing_table("Parser Error: syntax error"), "");
+}
+
+// A name is data in the question to the workers, whatever is in it.
+TEST(SyncRoutingTest, TableNameIsQuotedInTheQuestion) {
+    EXPECT_NE(has_table_query("o'brien").find("lower('o''brien')"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shortq::primary
