@@ -17,25 +17,26 @@ namespace shortq {
 
 // A type as an Arrow format string with its children, and the engine's own name for it.
 struct Field {
-    std::string name;
-    std::string format;       // Arrow C data interface: "l", "u", "tsu:", "d:18,3", "+l", ...
-    std::string engine_type;  // "BIGINT", "DECIMAL(18,3)", "ENUM('a','b')": for people. Top level.
+    std::string name{};
+    std::string format{};  // Arrow C data interface: "l", "u", "tsu:", "d:18,3", "+l", ...
+    std::string
+        engine_type{};  // "BIGINT", "DECIMAL(18,3)", "ENUM('a','b')": for people. Top level.
     bool nullable = true;
-    std::vector<std::pair<std::string, std::string>> metadata;  // Arrow extension keys, if any.
-    std::vector<Field> children;
-    std::vector<Field> dictionary;  // Empty or one: the values' type of a dictionary column.
+    std::vector<std::pair<std::string, std::string>> metadata{};  // Arrow extension keys, if any.
+    std::vector<Field> children{};
+    std::vector<Field> dictionary{};  // Empty or one: the values' type of a dictionary column.
     bool operator==(const Field&) const = default;
 };
 
 struct Schema {
-    std::vector<Field> fields;  // None: the statement gives no result.
+    std::vector<Field> fields{};  // None: the statement gives no result.
     bool operator==(const Schema&) const = default;
 };
 
 // Bytes and whatever keeps them alive. Copies share; the bytes never change.
 struct Buffer {
-    std::span<const std::byte> bytes;
-    std::shared_ptr<const void> owner;
+    std::span<const std::byte> bytes{};
+    std::shared_ptr<const void> owner{};
 };
 
 // One column of one batch, laid out as Arrow says; offset is always 0. An absent validity bitmap
@@ -45,14 +46,14 @@ struct Array {
     std::int64_t null_count = 0;
     // In Arrow's order for the format; validity first where it has one. String views have their
     // data buffers after the views, without the C interface's buffer of lengths.
-    std::vector<Buffer> buffers;
-    std::vector<Array> children;
-    std::vector<Array> dictionary;  // Empty or one.
+    std::vector<Buffer> buffers{};
+    std::vector<Array> children{};
+    std::vector<Array> dictionary{};  // Empty or one.
 };
 
 struct Batch {
     std::int64_t rows = 0;
-    std::vector<Array> columns;  // One per field of the schema.
+    std::vector<Array> columns{};  // One per field of the schema.
 };
 
 namespace proto {

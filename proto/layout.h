@@ -18,8 +18,8 @@ struct Layout {
         bool operator==(const Node&) const = default;
     };
     std::int64_t rows = 0;
-    std::vector<Node> nodes;           // Depth first; a dictionary after the children.
-    std::vector<std::uint64_t> bytes;  // Of each buffer, in the nodes' order; 0: no frame.
+    std::vector<Node> nodes{};           // Depth first; a dictionary after the children.
+    std::vector<std::uint64_t> bytes{};  // Of each buffer, in the nodes' order; 0: no frame.
     bool operator==(const Layout&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include "proto/message.h"
 
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <msgpack.hpp>
@@ -165,7 +166,9 @@ class FixedStream {
 public:
     explicit FixedStream(HeaderBuffer& buffer) : buffer_(buffer) {}
     void write(const char* data, std::size_t size) {
-        assert(size <= buffer_.size() - used_);
+        if (size > buffer_.size() - used_) {
+            std::abort();  // A text over its limit: our bug, and worse things follow if it goes on.
+        }
         std::memcpy(buffer_.data() + used_, data, size);
         used_ += size;
     }

@@ -47,9 +47,9 @@ struct Hello {
     std::uint16_t version_min = kVersionMin;
     std::uint16_t version_max = kVersionMax;
     std::uint64_t pid = 0;
-    std::string_view agent;  // Program and version, for the clients view.
-    std::string_view user;   // Empty: anonymous.
-    std::string_view token;  // Workers only: kTokenBytes raw bytes.
+    std::string_view agent{};  // Program and version, for the clients view.
+    std::string_view user{};   // Empty: anonymous.
+    std::string_view token{};  // Workers only: kTokenBytes raw bytes.
     bool operator==(const Hello&) const = default;
 };
 
@@ -63,7 +63,7 @@ struct Welcome {
     std::uint64_t result_bytes_max = 0;  // 0: no limit.
     std::uint32_t pending_max = 0;       // Unanswered requests of one client.
     std::uint32_t heartbeat_ms = 0;      // Send one at least this often.
-    std::string_view server;             // Program and version.
+    std::string_view server{};           // Program and version.
     bool operator==(const Welcome&) const = default;
 };
 
@@ -76,7 +76,7 @@ struct Request {
     bool streaming = false;            // The reader takes rows before the last chunk is known.
     std::uint32_t timeout_ms = 0;      // Budget left at the sender; 0 means none.
     std::uint32_t min_generation = 0;  // Wait for a worker with at least this generation.
-    std::string_view service;          // Empty means the default service.
+    std::string_view service{};        // Empty means the default service.
     bool operator==(const Request&) const = default;
 };
 
@@ -105,7 +105,7 @@ struct Reply {
     std::uint32_t sequence = 0;
     std::uint32_t batches = 0;  // Record batches in the bodies of this message.
     bool last = false;          // The final reply.
-    Facts facts;                // Complete when `last`.
+    Facts facts{};              // Complete when `last`.
     bool operator==(const Reply&) const = default;
 };
 
@@ -115,7 +115,7 @@ struct ErrorReply {
     ErrorCode code = ErrorCode::kInternal;
     bool retryable = false;
     bool sick = false;  // Workers only: the engine is no longer to be trusted; replace me.
-    Facts facts;
+    Facts facts{};
     bool operator==(const ErrorReply&) const = default;
 };
 

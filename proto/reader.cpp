@@ -11,12 +11,11 @@ constexpr std::uint8_t kNil = 0xc0;
 constexpr std::uint8_t kFalse = 0xc2;
 constexpr std::uint8_t kTrue = 0xc3;
 constexpr std::uint8_t kBin8 = 0xc4;
-constexpr std::uint8_t kFloat64 = 0xcb;
+constexpr std::uint8_t kFloat32 = 0xca;
 constexpr std::uint8_t kUint8 = 0xcc;
 constexpr std::uint8_t kInt8 = 0xd0;
 constexpr std::uint8_t kStr8 = 0xd9;
 constexpr std::uint8_t kArray16 = 0xdc;
-constexpr std::uint8_t kMap16 = 0xde;
 
 // Sign-extends the low `width` bytes of `raw`.
 std::int64_t sign_extended(std::uint64_t raw, std::size_t width) {
@@ -71,20 +70,6 @@ bool Reader::array(std::uint64_t& items) {
         return true;
     }
     if (number(kArray16, 2, 4, items, width)) {
-        at_ += 1 + width;
-        return true;
-    }
-    return false;
-}
-
-bool Reader::map(std::uint64_t& pairs) {
-    std::size_t width = 0;
-    if (has(1) && (tag() & 0xf0U) == 0x80U) {
-        pairs = tag() & 0x0fU;
-        at_ += 1;
-        return true;
-    }
-    if (number(kMap16, 2, 4, pairs, width)) {
         at_ += 1 + width;
         return true;
     }
@@ -151,12 +136,15 @@ bool Reader::signed_int(std::int64_t& value) {
     return true;
 }
 
-bool Reader::float64(double& value) {
-    if (!has(9) || tag() != kFloat64) {
+bool Reader::floating(double& value) {
+    std::size_t width = 0;
+    std::uint64_t raw = 0;
+    if (!number(kFloat32, 4, 8, raw, width)) {
         return false;
     }
-    value = std::bit_cast<double>(big_endian(1, 8));
-    at_ += 9;
+    value = width == 4 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(raw)))
+                       : std::bit_cast<double>(raw);
+    at_ += 1 + width;
     return true;
 }
 

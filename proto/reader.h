@@ -23,12 +23,11 @@ public:
     [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
 
     [[nodiscard]] bool array(std::uint64_t& items);
-    [[nodiscard]] bool map(std::uint64_t& pairs);
     [[nodiscard]] bool nil();
     [[nodiscard]] bool boolean(bool& value);
     [[nodiscard]] bool unsigned_int(std::uint64_t& value);  // Any format, value >= 0.
     [[nodiscard]] bool signed_int(std::int64_t& value);     // Any format that fits.
-    [[nodiscard]] bool float64(double& value);              // The float 64 format only.
+    [[nodiscard]] bool floating(double& value);             // Float 32 or float 64.
     [[nodiscard]] bool str(std::string_view& value);
     [[nodiscard]] bool bin(std::string_view& value);
 

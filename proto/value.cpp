@@ -26,15 +26,24 @@ enum class ValueTag : std::uint8_t {
 };
 static_assert(std::variant_size_v<Value> == static_cast<std::size_t>(ValueTag::kTimestamp) + 1);
 
-void pack_value(Packer& packer, const Null& /*value*/) { packer.pack_nil(); }
-void pack_value(Packer& packer, bool value) { packer.pack(value); }
-void pack_value(Packer& packer, std::int64_t value) { packer.pack_int64(value); }
-// msgpack-c's pack(double) writes whole numbers as integers; the type must survive.
-void pack_value(Packer& packer, double value) { packer.pack_double(value); }
-void pack_value(Packer& packer, const std::string& value) { pack_text(packer, value); }
-void pack_value(Packer& packer, const Blob& value) { pack_bytes(packer, value.bytes); }
-void pack_value(Packer& packer, const Date& value) { packer.pack_int32(value.days); }
-void pack_value(Packer& packer, const Timestamp& value) { packer.pack_int64(value.microseconds); }
+// Packs the value itself, whatever its alternative.
+class ValuePacker {
+public:
+    ValuePacker(ByteStream& stream, Packer& packer) : stream_(stream), packer_(packer) {}
+
+    void operator()(const Null& /*value*/) const { packer_.pack_nil(); }
+    void operator()(bool value) const { packer_.pack(value); }
+    void operator()(std::int64_t value) const { packer_.pack_int64(value); }
+    void operator()(double value) const { pack_float64(stream_, value); }
+    void operator()(const std::string& value) const { pack_text(packer_, value); }
+    void operator()(const Blob& value) const { pack_bytes(packer_, value.bytes); }
+    void operator()(const Date& value) const { packer_.pack_int32(value.days); }
+    void operator()(const Timestamp& value) const { packer_.pack_int64(value.microseconds); }
+
+private:
+    ByteStream& stream_;
+    Packer& packer_;
+};
 
 std::optional<Value> read_number(Reader& reader, ValueTag tag) {
     std::int64_t number = 0;
@@ -53,10 +62,20 @@ std::optional<Value> read_number(Reader& reader, ValueTag tag) {
     return Date{static_cast<std::int32_t>(number)};
 }
 
+// Many msgpack libraries write 2.0 as the integer 2, or as a float 32.
+std::optional<Value> read_double(Reader& reader) {
+    double real = 0;
+    std::int64_t number = 0;
+    if (reader.floating(real)) {
+        return real;
+    }
+    return reader.signed_int(number) ? std::optional<Value>(static_cast<double>(number))
+                                     : std::nullopt;
+}
+
 // The value behind `tag`; nothing if the bytes are not such a value.
 std::optional<Value> read_value(Reader& reader, ValueTag tag) {
     bool flag = false;
-    double real = 0;
     std::string_view view;
     switch (tag) {
         case ValueTag::kNull:
@@ -64,7 +83,7 @@ std::optional<Value> read_value(Reader& reader, ValueTag tag) {
         case ValueTag::kBool:
             return reader.boolean(flag) ? std::optional<Value>(flag) : std::nullopt;
         case ValueTag::kDouble:
-            return reader.float64(real) ? std::optional<Value>(real) : std::nullopt;
+            return read_double(reader);
         case ValueTag::kText:
             return reader.str(view) && is_utf8(view) ? std::optional<Value>(std::string(view))
                                                      : std::nullopt;
@@ -118,7 +137,7 @@ std::vector<std::byte> encode_parameters(std::span<const Parameter> parameters) 
         packer.pack_array(3);
         pack_text(packer, parameter.name);
         packer.pack(static_cast<std::uint8_t>(parameter.value.index()));
-        std::visit([&](const auto& value) { pack_value(packer, value); }, parameter.value);
+        std::visit(ValuePacker(stream, packer), parameter.value);
     }
     return stream.take();
 }

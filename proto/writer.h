@@ -1,6 +1,8 @@
 // proto/writer.h: a msgpack packer that writes into a vector of bytes. Private to proto/.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +10,7 @@
 #include <msgpack.hpp>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace shortq::proto {
@@ -40,6 +43,17 @@ inline void pack_text(Packer& packer, std::string_view text) {
 inline void pack_bytes(Packer& packer, std::string_view bytes) {
     packer.pack_bin(packed_size(bytes.size()));
     packer.pack_bin_body(bytes.data(), packed_size(bytes.size()));
+}
+
+// msgpack-c packs whole doubles as integers, and so loses -0.0.
+inline void pack_float64(ByteStream& stream, double value) {
+    std::array<char, 9> bytes{static_cast<char>(0xcb)};
+    auto bits = std::bit_cast<std::uint64_t>(value);
+    for (std::size_t i = bytes.size() - 1; i > 0; --i) {
+        bytes.at(i) = static_cast<char>(bits & 0xffU);
+        bits >>= 8U;
+    }
+    stream.write(bytes.data(), bytes.size());
 }
 
 }  // namespace shortq::proto
