@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <iostream>
+#include <limits>
 
 #include "primary/messages.h"
 #include "primary/primary.h"
@@ -14,6 +16,13 @@ namespace {
 std::uint64_t microseconds(std::chrono::nanoseconds duration) {
     return static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(duration).count());
+}
+
+// As the wire says it: 0 is none, and more than it can say is as good as the most it can say.
+std::uint32_t milliseconds_left(std::chrono::nanoseconds budget) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(budget).count();
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(left, kMost));
 }
 
 // What the primary adds to the facts that a worker reported.
@@ -125,8 +134,7 @@ void Primary::act(const core::SendToWorker& action) {
     proto::Request request;
     request.id = static_cast<std::uint64_t>(action.request);
     request.streaming = payload->streaming;
-    request.timeout_ms = static_cast<std::uint32_t>(
-        std::chrono::ceil<std::chrono::milliseconds>(action.budget).count());
+    request.timeout_ms = milliseconds_left(action.budget);
     std::array<zmq::message_t, 2> bodies;
     bodies[0].copy(payload->text);  // Shares the bytes: a retry may need them again.
     bodies[1].copy(payload->parameters);

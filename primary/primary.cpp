@@ -109,27 +109,36 @@ void Primary::round() {
     keep_time(everything_read_);
 }
 
-std::optional<Clock::time_point> Primary::next_wake() const {
+std::optional<Clock::time_point> Primary::next_wake() {
     auto wake = next_heartbeat_;
-    if (const auto due = dispatcher_.next_wake()) wake = std::min(wake, *due);
+    if (const auto due = time_due()) wake = std::min(wake, *due);
     if (const auto due = startup_.due()) wake = std::min(wake, *due);
     if (sync_.interrupting()) wake = std::min(wake, now() + SyncExecutor::kInterruptEvery);
     if (!everything_read_) wake = now();
     return Clock::time_point(std::chrono::duration_cast<Clock::duration>(wake));
 }
 
-// A late heartbeat is judged only after the sockets were drained: a primary that was paused finds
-// everybody's heartbeats there. Under a load that never lets them drain, deadlines still come.
-void Primary::keep_time(bool drained) {
-    constexpr std::chrono::milliseconds kOverdueMax{200};
-    const auto time = now();
+// When the core may be told the time: none, nothing is due. A late heartbeat is judged only after
+// the sockets were drained: a primary that was paused finds everybody's heartbeats there. Its IO
+// threads were paused as well and need a moment to bring them.
+std::optional<core::Time> Primary::time_due() {
+    constexpr std::chrono::milliseconds kPause{500};
+    constexpr std::chrono::milliseconds kAfterPause{300};
     const auto due = dispatcher_.next_wake();
-    if (due && *due <= time) {
-        if (!overdue_since_) overdue_since_ = time;
-        if (drained || time - *overdue_since_ > kOverdueMax) {
-            overdue_since_.reset();
-            step(core::TimeReached{});
-        }
+    if (!due) return std::nullopt;
+    const auto time = now();
+    if (time - *due > kPause && !hold_until_) hold_until_ = time + kAfterPause;
+    return std::max(*due, hold_until_.value_or(*due));
+}
+
+void Primary::keep_time(bool drained) {
+    // Under a load that never lets the sockets drain, deadlines still come.
+    constexpr std::chrono::milliseconds kOverdueMax{200};
+    const auto due = time_due();
+    const auto time = now();
+    if (due && *due <= time && (drained || time - *due > kOverdueMax)) {
+        hold_until_.reset();
+        step(core::TimeReached{});
     }
     if (time >= next_heartbeat_) {
         next_heartbeat_ = time + proto::kHeartbeatInterval;

@@ -45,7 +45,8 @@ private:
     // ---- The loop (primary.cpp)
     void round();
     [[nodiscard]] core::Time now() const;
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_wake() const;
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_wake();
+    [[nodiscard]] std::optional<core::Time> time_due();
     void keep_time(bool drained);
     void print_ready_line();
     void step(const core::Event& event);
@@ -148,7 +149,7 @@ private:
     std::vector<std::shared_ptr<Answer>> reload_waiters_;
     std::uint32_t serving_generation_ = 0;
     core::Time next_heartbeat_{0};
-    std::optional<core::Time> overdue_since_;
+    std::optional<core::Time> hold_until_;  // After a pause: when the time may be told.
     bool everything_read_ = true;
     bool drain_requested_ = false;
     std::optional<int> exit_status_;

@@ -66,10 +66,10 @@ ShellFacts Primary::shell_facts() {
         const auto* payload = payloads_.find(request);
         QueryDetails details;
         if (payload != nullptr) details.text = payload->text_view();
-        if (payload != nullptr && payload->mode == core::Mode::kSync) {
-            const double progress = sync_.progress_of(request);
-            if (progress >= 0) details.progress = progress;
-        }
+        const bool sync = payload != nullptr && payload->mode == core::Mode::kSync;
+        const double progress =
+            sync ? sync_.progress_of(request) : supervisor_.progress_of(request);
+        if (progress >= 0) details.progress = progress;
         return details;
     };
     facts.calendar = [time = now(), today = std::chrono::system_clock::now()](core::Time at) {

@@ -100,4 +100,12 @@ std::optional<core::WorkerId> Supervisor::by_token(std::string_view token) const
     return std::nullopt;
 }
 
+double Supervisor::progress_of(core::RequestId request) const {
+    for (const auto& child : children_) {
+        if (child && child->facts.running == static_cast<std::uint64_t>(request))
+            return static_cast<double>(child->facts.progress_ppm) / 1e6;
+    }
+    return -1.0;
+}
+
 }  // namespace shortq::primary

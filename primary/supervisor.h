@@ -60,6 +60,8 @@ public:
     [[nodiscard]] std::optional<Ended> reap(core::WorkerId worker);
 
     [[nodiscard]] std::optional<core::WorkerId> by_token(std::string_view token) const;
+    // Fraction done of a request that is running, as its worker last told; negative: unknown.
+    [[nodiscard]] double progress_of(core::RequestId request) const;
     // Null: no such process.
     [[nodiscard]] WorkerFacts* facts(core::WorkerId worker);
 
