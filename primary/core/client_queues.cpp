@@ -1,0 +1,110 @@
+// primary/core/client_queues.cpp: the queues' moves.
+#include "primary/core/client_queues.h"
+
+namespace shortq::core {
+
+namespace {
+// Turns per round for high, normal, low.
+constexpr std::array<std::uint32_t, kPriorities> kWeights{16, 4, 1};
+
+std::size_t index_of(Priority priority) { return static_cast<std::size_t>(priority); }
+}  // namespace
+
+void ClientQueues::insert(std::uint32_t request, std::uint32_t before) {
+    const auto priority = index_of(requests_[request].priority);
+    const auto client = requests_[request].client_slot;
+    auto& queue = clients_[client].queues[priority];
+    if (queue.empty()) {
+        list_push_back(rings_[priority], client, [&](std::uint32_t slot) -> Links& {
+            return clients_[slot].places[priority];
+        });
+    }
+    list_insert(queue, request, before, place());
+    requests_.move(request, Phase::kQueued);
+}
+
+void ClientQueues::push_back(std::uint32_t request) { insert(request, kNone); }
+
+void ClientQueues::push_front(std::uint32_t request) {
+    auto& mine = requests_[request];
+    mine.retried = true;
+    auto at = clients_[mine.client_slot].queues[index_of(mine.priority)].head;
+    while (at != kNone && requests_[at].retried && requests_[at].serial < mine.serial) {
+        at = requests_[at].place.next;
+    }
+    insert(request, at);
+}
+
+void ClientQueues::park(std::uint32_t request) {
+    list_push_back(clients_[requests_[request].client_slot].parked, request, place());
+    requests_.move(request, Phase::kParked);
+}
+
+void ClientQueues::remove(std::uint32_t request) {
+    const auto priority = index_of(requests_[request].priority);
+    const auto slot = requests_[request].client_slot;
+    auto& client = clients_[slot];
+    if (requests_[request].phase == Phase::kParked) {
+        list_remove(client.parked, request, place());
+        return;
+    }
+    list_remove(client.queues[priority], request, place());
+    if (!client.queues[priority].empty()) return;
+    list_remove(rings_[priority], slot,
+                [&](std::uint32_t at) -> Links& { return clients_[at].places[priority]; });
+}
+
+void ClientQueues::unpark(std::uint32_t serving) {
+    for (std::uint32_t slot = 0; slot < clients_.size(); ++slot) {
+        if (clients_.live(slot)) unpark(clients_[slot], serving);
+    }
+}
+
+// Merges two lists that are in order of arrival.
+void ClientQueues::unpark(Client& client, std::uint32_t serving) {
+    std::array<std::uint32_t, kPriorities> cursors{};
+    for (std::size_t i = 0; i < kPriorities; ++i) cursors[i] = client.queues[i].head;
+    for (auto slot = client.parked.head; slot != kNone;) {
+        const auto next = requests_[slot].place.next;
+        if (requests_[slot].min_generation <= serving) {
+            list_remove(client.parked, slot, place());
+            auto& at = cursors[index_of(requests_[slot].priority)];
+            while (at != kNone && requests_[at].serial < requests_[slot].serial) {
+                at = requests_[at].place.next;
+            }
+            insert(slot, at);
+        }
+        slot = next;
+    }
+}
+
+bool ClientQueues::newest_first(std::uint32_t head, Time now) const {
+    const auto& oldest = requests_[head];
+    return oldest.deadline != Time{0} &&
+           now - oldest.arrived > (oldest.deadline - oldest.arrived) / 2;
+}
+
+std::uint32_t ClientQueues::next(Time now) {
+    for (int round = 0; round < 2; ++round) {
+        for (std::size_t priority = 0; priority < kPriorities; ++priority) {
+            if (rings_[priority].empty() || credits_[priority] == 0) continue;
+            const auto& queue = clients_[rings_[priority].head].queues[priority];
+            return newest_first(queue.head, now) ? queue.tail : queue.head;
+        }
+        credits_ = kWeights;  // Nobody who waits has a turn left: the next round begins.
+    }
+    return kNone;
+}
+
+void ClientQueues::serve(std::uint32_t request) {
+    const auto priority = index_of(requests_[request].priority);
+    const auto client = requests_[request].client_slot;
+    --credits_[priority];
+    remove(request);
+    if (clients_[client].queues[priority].empty()) return;
+    const auto place_of = [&](std::uint32_t at) -> Links& { return clients_[at].places[priority]; };
+    list_remove(rings_[priority], client, place_of);  // To the end of the ring.
+    list_push_back(rings_[priority], client, place_of);
+}
+
+}  // namespace shortq::core

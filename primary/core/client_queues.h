@@ -1,0 +1,67 @@
+// primary/core/client_queues.h: the clients and what they wait for: whose request is next.
+// Private to the core.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "primary/core/links.h"
+#include "primary/core/request_table.h"
+#include "primary/core/slab.h"
+#include "primary/core/types.h"
+
+namespace shortq::core {
+
+using proto::kPriorities;
+
+struct Client {
+    ClientId id{};
+    Time since{0};
+    Time last_heard{0};
+    Time next_ping{0};  // Zero: none planned.
+    std::uint64_t served = 0;
+    std::uint64_t bytes = 0;                // Of its unanswered requests.
+    List unanswered;                        // All of them, by arrival.
+    List parked;                            // By arrival.
+    std::array<List, kPriorities> queues;   // First come first served; retried ones in front.
+    std::array<Links, kPriorities> places;  // In the rings below.
+};
+
+// Priorities share by weights, within one the clients take turns, and a client's own requests go
+// in order (newest first while its oldest is past half its deadline).
+class ClientQueues {
+public:
+    explicit ClientQueues(RequestTable& requests) : requests_(requests) {}
+
+    void push_back(std::uint32_t request);
+    void push_front(std::uint32_t request);  // Retries: in order of arrival among themselves.
+    void park(std::uint32_t request);
+    // Pre: kQueued or kParked. The caller moves the request to its next phase.
+    void remove(std::uint32_t request);
+    // Queues, in their order of arrival, what was parked for a generation up to `serving`.
+    void unpark(std::uint32_t serving);
+
+    // The request that is next, which stays where it is; kNone: nothing is queued.
+    [[nodiscard]] std::uint32_t next(Time now);
+    // Takes out the answer of next(), and counts the turn.
+    void serve(std::uint32_t request);
+
+    [[nodiscard]] Slab<Client, ClientId>& clients() { return clients_; }
+    [[nodiscard]] const Slab<Client, ClientId>& clients() const { return clients_; }
+    [[nodiscard]] const List& ring(std::size_t priority) const { return rings_[priority]; }
+
+private:
+    [[nodiscard]] auto place() {
+        return [this](std::uint32_t slot) -> Links& { return requests_[slot].place; };
+    }
+    void insert(std::uint32_t request, std::uint32_t before);
+    void unpark(Client& client, std::uint32_t serving);
+    [[nodiscard]] bool newest_first(std::uint32_t head, Time now) const;
+
+    RequestTable& requests_;
+    Slab<Client, ClientId> clients_;
+    std::array<List, kPriorities> rings_;  // Clients with something queued, by turn.
+    std::array<std::uint32_t, kPriorities> credits_{};
+};
+
+}  // namespace shortq::core
