@@ -345,7 +345,7 @@ void declare_settings(CLI::App& app, Raw& raw) {
             app.add_flag_callback(names, [&texts] { texts = {"true"}; });
         } else {
             app.add_option(names, texts)
-                ->expected(1)
+                ->allow_extra_args(false)
                 ->multi_option_policy(setting.takes == Takes::kValues
                                           ? CLI::MultiOptionPolicy::TakeAll
                                           : CLI::MultiOptionPolicy::TakeLast);
