@@ -156,6 +156,10 @@ Result<void> TestEngine::load_line(const Command& command) {
         if (!mine) return {};
         return fail(ErrorCode::kQueryError, std::string(rest));
     }
+    if (command.name == "fail-every-query-seat") {
+        fails_every_query_ = fails_every_query_ || mine;
+        return {};
+    }
     if (command.name == "load-sleep-seat") {
         const auto length = tail.number();
         if (!length) return tl::unexpected(length.error());

@@ -15,7 +15,8 @@
 //   parameters           one VARCHAR row: how many parameters came with the query
 //
 // The source is a file of lines (`#` comments): load-sleep MS, load-sleep-seat SEAT MS,
-// load-fail MESSAGE, load-fail-seat SEAT MESSAGE, load-hang, load-exit N, fail-every-query.
+// load-fail MESSAGE, load-fail-seat SEAT MESSAGE, load-hang, load-exit N, fail-every-query,
+// fail-every-query-seat SEAT.
 #pragma once
 
 #include <atomic>
