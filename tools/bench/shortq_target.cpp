@@ -94,7 +94,8 @@ private:
         const auto now = Clock::now();
         if (now - last_beat_ < proto::kHeartbeatInterval) return;
         last_beat_ = now;
-        (void)dealer_.send({buffer_of(proto::encode(proto::Heartbeat{}, header_))});
+        (void)dealer_.send(
+            {buffer_of(proto::encode(proto::Heartbeat{.session = session_}, header_))});
     }
 
     std::unique_ptr<TemporaryFolder> folder_;
