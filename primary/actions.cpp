@@ -104,6 +104,7 @@ void Primary::act(const core::SendError& action) {
     reply.retryable = error.retryable;
     reply.facts = facts_for(action.to, {});
     reply.facts.run_us = microseconds(action.to.ran);
+    log_if_slow(action.to, name_of(error.code), action.to.ran);
     std::vector<zmq::message_t> bodies;
     bodies.push_back(frame_of(error.message));
     bodies.push_back(frame_of(error.where));
@@ -112,8 +113,9 @@ void Primary::act(const core::SendError& action) {
 
 void Primary::log_if_slow(const core::Receipt& to, std::string_view outcome,
                           std::chrono::nanoseconds ran) {
-    const auto* payload = payloads_.find(replying_);
-    if (payload == nullptr || !SlowLog::is_slow(to.queued + ran)) return;
+    if (!SlowLog::is_slow(to.queued + ran)) return;
+    const auto* payload = payloads_.find(to.client, to.client_request);
+    if (payload == nullptr) return;
     const auto* client = clients_.facts(to.client);
     slow_log_.add({.serial = payload->serial,
                    .client = client == nullptr ? 0 : static_cast<std::int64_t>(client->number),
@@ -196,7 +198,7 @@ void Primary::act(const core::KillWorker& action) {
                                               seconds_text(options_.load_timeout)),
                                   options_.source.string(), false});
         }
-        spdlog::info("worker {} (pid {}) is killed", facts->seat, facts->pid);
+        spdlog::debug("worker {} (pid {}) is killed", facts->seat, facts->pid);
     }
     supervisor_.kill(action.worker);
 }

@@ -58,6 +58,7 @@ void Primary::on_client_request(NewRequest request) {
     auto& bodies = clients_.bodies();
     Payload payload;
     payload.client = request.event.client;
+    payload.client_request = request.id;
     payload.mode = request.event.mode;
     payload.streaming = request.event.streaming;
     payload.text = std::move(bodies[0]);
@@ -133,7 +134,7 @@ void Primary::on_load_failed(core::WorkerId worker) {
 // The first error of a generation is the one to tell; what follows is its consequence.
 void Primary::note_load_error(std::uint32_t generation, Error error) {
     if (load_error_ && load_error_->generation >= generation) return;
-    spdlog::error("generation {} does not load: {}", generation, one_line(error));
+    spdlog::debug("generation {} does not load: {}", generation, one_line(error));
     load_error_ = LoadError{generation, std::move(error)};
 }
 
@@ -149,9 +150,8 @@ void Primary::on_reply(core::WorkerId worker, proto::Reply reply,
     }
     reply_ = reply;
     reply_bodies_ = &bodies;
-    replying_ = core::RequestId{reply.id};
     step(core::ReplyArrived{.worker = worker,
-                            .request = replying_,
+                            .request = core::RequestId{reply.id},
                             .last = reply.last,
                             .code = std::nullopt,
                             .sick = false,
@@ -191,9 +191,8 @@ void Primary::on_error_reply(core::WorkerId worker, proto::ErrorReply reply,
     }
     reply_ = reply;
     reply_bodies_ = &bodies;
-    replying_ = core::RequestId{reply.id};
     step(core::ReplyArrived{.worker = worker,
-                            .request = replying_,
+                            .request = core::RequestId{reply.id},
                             .last = true,
                             .code = reply.code,
                             .sick = reply.sick,

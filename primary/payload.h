@@ -17,6 +17,7 @@ struct Payload {
     core::RequestId request{};
     std::uint64_t serial = 0;
     core::ClientId client{};
+    std::uint64_t client_request = 0;  // The client's own id.
     proto::Mode mode = proto::Mode::kDeferred;
     bool streaming = false;
     zmq::message_t text;
@@ -44,6 +45,13 @@ public:
         const auto slot = core::slot_of(request);
         if (slot >= payloads_.size() || payloads_[slot].request != request) return nullptr;
         return &payloads_[slot];
+    }
+    // By whom it is and its owner's id for it. Walks the table: for rare uses.
+    [[nodiscard]] Payload* find(core::ClientId client, std::uint64_t client_request) {
+        for (auto& payload : payloads_)
+            if (payload.client == client && payload.client_request == client_request)
+                return &payload;
+        return nullptr;
     }
     void release(core::RequestId request) {
         if (auto* payload = find(request)) *payload = Payload{};

@@ -134,7 +134,6 @@ private:
     std::optional<Payload> arriving_;
     std::variant<std::monostate, proto::Reply, proto::ErrorReply> reply_;
     std::vector<zmq::message_t>* reply_bodies_ = nullptr;
-    core::RequestId replying_{};
     std::deque<core::Event> follow_ups_;
     std::vector<core::Action> actions_;
     bool stepping_ = false;

@@ -69,6 +69,7 @@ ShellFacts Primary::shell_facts() {
         const bool sync = payload != nullptr && payload->mode == core::Mode::kSync;
         const double progress =
             sync ? sync_.progress_of(request) : supervisor_.progress_of(request);
+        details.running = sync && sync_.is_running(request);
         if (progress >= 0) details.progress = progress;
         return details;
     };

@@ -85,6 +85,10 @@ void SyncExecutor::repeat_interrupts() {
     for (auto& lane : lanes_) interrupting_ = lane->repeat_interrupt() || interrupting_;
 }
 
+bool SyncExecutor::is_running(core::RequestId request) {
+    return std::ranges::any_of(lanes_, [&](auto& lane) { return lane->is_running(request); });
+}
+
 double SyncExecutor::progress_of(core::RequestId request) {
     for (auto& lane : lanes_)
         if (const double progress = lane->progress_of(request); progress >= 0) return progress;

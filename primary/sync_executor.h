@@ -35,6 +35,7 @@ public:
     [[nodiscard]] bool interrupting() const noexcept { return interrupting_; }
     static constexpr std::chrono::milliseconds kInterruptEvery{10};
 
+    [[nodiscard]] bool is_running(core::RequestId request);
     [[nodiscard]] double progress_of(core::RequestId request);
 
 private:

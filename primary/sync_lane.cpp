@@ -81,6 +81,11 @@ bool SyncLane::interrupt_locked() {
     return true;
 }
 
+bool SyncLane::is_running(core::RequestId request) {
+    const std::lock_guard lock(mutex_);
+    return running_ == request;
+}
+
 double SyncLane::progress_of(core::RequestId request) {
     const std::lock_guard lock(mutex_);
     return running_ == request && engine_ ? engine_->progress() : -1.0;

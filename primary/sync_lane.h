@@ -63,6 +63,7 @@ public:
     [[nodiscard]] bool withdraw(core::RequestId request);
     // Interrupts once more, if that is ordered: an interrupt may be lost. True: ordered.
     bool repeat_interrupt();
+    [[nodiscard]] bool is_running(core::RequestId request);
     [[nodiscard]] double progress_of(core::RequestId request);  // Negative: not running, unknown.
 
 private:

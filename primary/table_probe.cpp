@@ -23,7 +23,7 @@ bool Primary::ask_workers_for_table(SyncReply& reply) {
     opening_probe_ = false;
     core::RequestArrived request;
     request.client = payload.client = probes_.back().client;
-    request.client_request = 1;
+    request.client_request = payload.client_request = 1;
     request.priority = core::Priority::kHigh;
     request.timeout = kProbeWaitMax;
     request.bytes = payload.text.size();

@@ -31,6 +31,7 @@ struct ClientDetails {
 struct QueryDetails {
     std::string text;
     std::optional<double> progress;
+    bool running = false;  // In a lane of the primary's own, beside the one that the core knows.
 };
 struct SlowQuery {
     std::uint64_t serial = 0;

@@ -33,14 +33,14 @@ public:
                          i + 1 == bodies.size() ? zmq::send_flags::none : zmq::send_flags::sndmore);
     }
 
-    // The next message; its bodies as texts in `bodies`.
+    // The next message; its bodies as texts in `received`.
     proto::Message receive() {
         if (!socket_.recv(header_)) throw std::runtime_error("no answer");
-        bodies.clear();
+        received.clear();
         for (bool more = header_.more(); more;) {
             zmq::message_t body;
             static_cast<void>(socket_.recv(body));
-            bodies.push_back(text_of(body));
+            received.push_back(text_of(body));
             more = body.more();
         }
         return proto::decode({static_cast<const std::byte*>(header_.data()), header_.size()})
@@ -48,7 +48,7 @@ public:
     }
     proto::ErrorReply receive_error() { return std::get<proto::ErrorReply>(receive()); }
 
-    std::vector<std::string> bodies;
+    std::vector<std::string> received;
 
 private:
     zmq::socket_t socket_;
@@ -105,7 +105,7 @@ TEST_F(ClientDoorTest, UnknownVersionIsRefusedClearly) {
     const auto error = peer_.receive_error();
     EXPECT_EQ(error.id, 0U);
     EXPECT_EQ(error.code, ErrorCode::kBadRequest);
-    EXPECT_EQ(peer_.bodies.at(0),
+    EXPECT_EQ(peer_.received.at(0),
               "no common protocol version: this primary speaks 1 to 1, the client 77 to 99");
 }
 
@@ -156,7 +156,7 @@ TEST_F(ClientDoorTest, TooLargeTextIsRefusedByItsLimit) {
     const auto error = peer_.receive_error();
     EXPECT_EQ(error.id, 9U);
     EXPECT_EQ(error.code, ErrorCode::kTooLarge);
-    EXPECT_EQ(peer_.bodies.at(0),
+    EXPECT_EQ(peer_.received.at(0),
               "text and parameters have 1001 bytes, the limit is 1000 (--max-query-bytes)");
     peer_.send(proto::Request{.id = 10, .session = session},
                {std::string(600, 'x'), std::string(400, 'y')});

@@ -216,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"NoConfigFile",
                 {"--config", "/no/such.toml", "2", "x.sql"},
                 "--config: File could not be opened for reading"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 // An address for everybody is accepted once the user has said that this is meant.
 TEST(OptionsTest, InsecureAllowsAnyAddress) {
@@ -267,7 +267,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"WrongType", "window = { a = 1 }\n",
                   ":1: window: expected a text, a number, true or false"},
         BadConfig{"WrongFlag", "writable = 1\n", ": writable: expected true or false, got '1'"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 // A file that is no TOML names its line; the rest of the text is the parser's own.
 TEST(OptionsTest, BrokenConfigFileNamesTheLine) {

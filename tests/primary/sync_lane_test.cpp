@@ -58,7 +58,7 @@ protected:
         lane_.submit(std::move(job));
     }
     void wait_until_running(std::uint64_t id) {
-        while (lane_.progress_of(core::RequestId{id}) < 0) std::this_thread::yield();
+        while (!lane_.is_running(core::RequestId{id})) std::this_thread::yield();
     }
 
     std::mutex mutex_;
