@@ -1,9 +1,11 @@
 #include "worker/engine/duckdb_arrow.h"
 
-#include <bit>
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "worker/engine/duckdb_handles.h"
@@ -225,6 +227,57 @@ private:
     std::shared_ptr<const void> owner_;
 };
 
+// DuckDB exports TIME WITH TIME ZONE as a plain time and drops the offset; so such a column leaves
+// as text. (Inside a LIST or STRUCT the offset is lost.)
+constexpr std::string_view kTimeTz = "TIME WITH TIME ZONE";
+
+bool is_time_tz(const Field& field) { return field.engine_type == kTimeTz; }
+
+void append_two_digits(std::string& out, std::int64_t value) {
+    out += static_cast<char>('0' + value / 10);
+    out += static_cast<char>('0' + value % 10);
+}
+
+// "12:30:00.5+02", as DuckDB writes it.
+void append_time_tz(std::string& out, duckdb_time_tz value) {
+    const duckdb_time_tz_struct parts = duckdb_from_time_tz(value);
+    append_two_digits(out, parts.time.hour);
+    append_two_digits(out += ':', parts.time.min);
+    append_two_digits(out += ':', parts.time.sec);
+    if (parts.time.micros != 0) {
+        std::string fraction = std::to_string(1'000'000 + parts.time.micros);
+        fraction.front() = '.';
+        fraction.erase(fraction.find_last_not_of('0') + 1);
+        out += fraction;
+    }
+    const std::int64_t offset = parts.offset < 0 ? -std::int64_t{parts.offset} : parts.offset;
+    append_two_digits(out += parts.offset < 0 ? '-' : '+', offset / 3600);
+    if (offset % 3600 != 0) append_two_digits(out += ':', offset / 60 % 60);
+    if (offset % 60 != 0) append_two_digits(out += ':', offset % 60);
+}
+
+template <class Container>
+Buffer buffer_of(Container values) {
+    const auto owner = std::make_shared<const Container>(std::move(values));
+    return {std::as_bytes(std::span(*owner)), owner};
+}
+
+// Keeps the exported validity and writes the values anew.
+Array time_tz_column(Array exported, duckdb_vector vector) {
+    const auto* values = static_cast<const duckdb_time_tz*>(duckdb_vector_get_data(vector));
+    std::uint64_t* validity = duckdb_vector_get_validity(vector);
+    std::string text;
+    std::vector<std::int32_t> offsets{0};
+    for (idx_t row = 0; row < static_cast<idx_t>(exported.length); ++row) {
+        if (duckdb_validity_row_is_valid(validity, row)) append_time_tz(text, values[row]);
+        offsets.push_back(static_cast<std::int32_t>(text.size()));
+    }
+    exported.buffers.resize(1);
+    exported.buffers.push_back(buffer_of(std::move(offsets)));
+    exported.buffers.push_back(buffer_of(std::move(text)));
+    return exported;
+}
+
 }  // namespace
 
 Result<Schema> schema_of(duckdb_arrow_options options, duckdb_result* result) {
@@ -246,6 +299,7 @@ Result<Schema> schema_of(duckdb_arrow_options options, duckdb_result* result) {
     schema.fields = field_of(exported.value).children;
     for (idx_t i = 0; i < count; ++i) {
         schema.fields[i].engine_type = type_name(raw_types[i]);
+        if (is_time_tz(schema.fields[i])) schema.fields[i].format = "u";
     }
     return schema;
 }
@@ -257,12 +311,19 @@ Result<Batch> batch_of(duckdb_arrow_options options, const Schema& schema,
     if (auto* error = duckdb_data_chunk_to_arrow(options, chunk, &exported->value)) {
         return export_failed(error, "the result's rows");
     }
+    static const Field kExportedTimeTz{"", "ttu", {}, true, {}, {}, {}};
     Batch batch;
     batch.rows = rows.length;
     const Importer importer(exported);
     for (std::size_t i = 0; i < schema.fields.size(); ++i) {
-        auto column = importer.import(schema.fields[i], *rows.children[i]);
+        const bool time_tz = is_time_tz(schema.fields[i]);
+        auto column =
+            importer.import(time_tz ? kExportedTimeTz : schema.fields[i], *rows.children[i]);
         if (!column) return tl::unexpected(column.error());
+        if (time_tz) {
+            column = time_tz_column(std::move(*column),
+                                    duckdb_data_chunk_get_vector(chunk, static_cast<idx_t>(i)));
+        }
         batch.columns.push_back(std::move(*column));
     }
     return batch;

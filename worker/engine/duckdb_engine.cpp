@@ -42,7 +42,13 @@ private:
 };
 
 DuckDbEngine::DuckDbEngine(EngineOptions options)
-    : options_(std::move(options)), host_(options_.host_tables, options_.host_calls) {}
+    : options_(std::move(options)), host_(options_.host_tables, options_.host_calls) {
+    // load() changes the working folder.
+    for (std::filesystem::path& path : options_.allowed_paths) path = folder_of(path);
+    if (!options_.temp_directory.empty()) {
+        options_.temp_directory = std::filesystem::absolute(options_.temp_directory);
+    }
+}
 
 Result<void> DuckDbEngine::open() {
     Config config;
@@ -84,10 +90,13 @@ Result<void> DuckDbEngine::open() {
 }
 
 // The second fence behind the statement gate. lock_configuration comes last: it refuses any other.
-Result<void> DuckDbEngine::lock_down(const std::filesystem::path& source) {
+Result<void> DuckDbEngine::lock_down(const std::filesystem::path& source_folder) {
     std::vector<std::filesystem::path> directories = options_.allowed_paths;
-    if (!source.empty()) directories.insert(directories.begin(), folder_of(source));
-    for (std::filesystem::path& directory : directories) directory = folder_of(directory);
+    if (!source_folder.empty()) {
+        directories.push_back(source_folder);
+        // Relative paths are resolved by the folder's real name, behind any symbolic link.
+        directories.push_back(std::filesystem::weakly_canonical(source_folder));
+    }
     const std::array<std::string, 5> statements{
         "SET enable_progress_bar=true",
         "SET enable_progress_bar_print=false",
@@ -109,13 +118,14 @@ Result<void> DuckDbEngine::judged(Result<void> outcome) {
 Result<void> DuckDbEngine::load(const std::filesystem::path& source) {
     const Active active(*this);
     if (auto opened = open(); !opened) return opened;
+    const std::filesystem::path source_folder = source.empty() ? source : folder_of(source);
     if (auto hosted = host_.install(connection_.get()); !hosted) return hosted;
     if (!source.empty()) {
         auto loaded = judged(load_source(connection_.get(), source, stop_, notes_));
         if (!loaded) return loaded;
     }
     if (stop_) return fail(ErrorCode::kCancelled, "the load was interrupted");
-    return lock_down(source);
+    return lock_down(source_folder);
 }
 
 Result<void> DuckDbEngine::run(const Query& query, ResultSink& sink) {

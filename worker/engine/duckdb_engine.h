@@ -27,7 +27,7 @@ private:
     class Active;
 
     [[nodiscard]] Result<void> open();
-    [[nodiscard]] Result<void> lock_down(const std::filesystem::path& source);
+    [[nodiscard]] Result<void> lock_down(const std::filesystem::path& source_folder);
     [[nodiscard]] Result<void> judged(Result<void> outcome);
 
     EngineOptions options_;

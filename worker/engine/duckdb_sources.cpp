@@ -40,9 +40,10 @@ std::string shown(std::string_view statement) {
     return std::string(statement.substr(0, kShownStatementBytes)) + " ...";
 }
 
-Result<void> run_script(duckdb_connection connection, const fs::path& script,
+// `script` is the name to show, `file` where it is.
+Result<void> run_script(duckdb_connection connection, const fs::path& script, const fs::path& file,
                         const std::atomic<bool>& stop) {
-    const auto text = read_text(script);
+    const auto text = read_text(file);
     if (!text) return tl::unexpected(text.error());
     for (const Statement& statement : split_statements(*text)) {
         if (stop) return tl::unexpected(cancelled());
@@ -64,8 +65,8 @@ Result<void> attach_database(duckdb_connection connection, const fs::path& file)
         name = "hdb";
     else
         name = file.stem().string();
-    auto done = execute(connection, "ATTACH " + quote_literal(fs::absolute(file).string()) +
-                                        " AS " + quote_identifier(name) + " (READ_ONLY)");
+    auto done = execute(connection, "ATTACH " + quote_literal(file.string()) + " AS " +
+                                        quote_identifier(name) + " (READ_ONLY)");
     if (done) done = execute(connection, "USE " + quote_identifier(name));
     if (done || done.error().code == ErrorCode::kCancelled) return done;
     return fail(ErrorCode::kBadRequest,
@@ -99,7 +100,7 @@ Result<void> create_view(duckdb_connection connection, const std::string& name,
     sql += table.format == DataFormat::kParquet ? "read_parquet([" : "read_csv([";
     for (std::size_t i = 0; i < table.files.size(); ++i) {
         if (i > 0) sql += ", ";
-        sql += quote_literal(fs::absolute(table.files[i]).string());
+        sql += quote_literal(table.files[i].string());
     }
     sql += table.hive ? "], hive_partitioning=true)" : "], hive_partitioning=false)";
     auto done = execute(connection, sql);
@@ -242,19 +243,23 @@ Result<void> load_source(duckdb_connection connection, const fs::path& source,
                          const std::atomic<bool>& stop, std::vector<std::string>& notes) {
     const auto kind = classify_source(source);
     if (!kind) return tl::unexpected(kind.error());
-    auto set =
-        execute(connection, "SET file_search_path=" + quote_literal(folder_of(source).string()));
-    if (!set) return set;
+    const fs::path whole = fs::absolute(source);
+    // The engine resolves the relative paths of a script, and later of its views, from here; the
+    // fence around the folder would not let them pass from elsewhere.
+    std::error_code error;
+    fs::current_path(folder_of(whole), error);
+    if (error) {
+        return fail(ErrorCode::kBadRequest, folder_of(whole).string() + ": " + error.message());
+    }
     switch (*kind) {
         case SourceKind::kScript:
-            return run_script(connection, source, stop);
+            return run_script(connection, source, whole, stop);
         case SourceKind::kDatabase:
-            return attach_database(connection, source);
+            return attach_database(connection, whole);
         case SourceKind::kDataFile:
-            return create_view(connection, table_name(source),
-                               {data_format(source), {source}, false});
+            return create_view(connection, table_name(whole), {data_format(whole), {whole}, false});
         case SourceKind::kFolder:
-            return create_views(connection, source, stop, notes);
+            return create_views(connection, folder_of(whole), stop, notes);
     }
     return {};
 }

@@ -14,6 +14,7 @@ namespace shortq::engine {
 
 // Runs a script, attaches a database read-only and makes it the default one, or makes a view of
 // each data file. `notes` takes what was left out. Stops with kCancelled once `stop` is set.
+// Effect: the source's folder becomes the process's working folder.
 // Errors: kQueryError with `where` = script:line; kBadRequest for a source that cannot be opened.
 [[nodiscard]] Result<void> load_source(duckdb_connection connection,
                                        const std::filesystem::path& source,

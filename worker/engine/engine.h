@@ -49,17 +49,19 @@ struct EngineOptions {
     Access access = Access::kReadOnly;
     unsigned threads = 1;                  // Engine threads; >= 1.
     std::uint64_t memory_limit_bytes = 0;  // 0: the engine's default.
-    std::filesystem::path temp_directory;  // Spill folder of this engine alone; empty: no spilling.
-    std::uint64_t temp_bytes_max = 0;      // 0: the engine's default.
-    std::vector<std::filesystem::path> allowed_paths;  // Readable besides the source's own folder.
-    std::vector<HostTable> host_tables;
-    std::vector<HostCall> host_calls;
+    std::filesystem::path
+        temp_directory{};              // Spill folder of this engine alone; empty: no spilling.
+    std::uint64_t temp_bytes_max = 0;  // 0: the engine's default.
+    std::vector<std::filesystem::path>
+        allowed_paths{};  // Readable besides the source's own folder.
+    std::vector<HostTable> host_tables{};
+    std::vector<HostCall> host_calls{};
     unsigned seat = 0;  // Of the worker, counted from 1; 0: the primary. For the test engine.
 };
 
 struct Query {
     std::string_view text;  // One or more statements, UTF-8.
-    std::span<const Parameter> parameters;
+    std::span<const Parameter> parameters{};
 };
 
 // Takes a result as the engine produces it. Called on the thread in run(). A false return means
@@ -78,8 +80,10 @@ public:
     virtual ~Engine() = default;
 
     // Loads the source, then locks the engine down as `access` says. Call once, first.
-    // An empty path loads nothing. Errors: kQueryError with `where` = file:line of the statement,
-    // kBadRequest for a source that cannot be opened, kCancelled after interrupt().
+    // An empty path loads nothing. The source's folder becomes the process's working folder, so
+    // that relative paths in a script and in queries mean the same wherever the process was
+    // started. Errors: kQueryError with `where` = file:line of the statement, kBadRequest for a
+    // source that cannot be opened, kCancelled after interrupt().
     [[nodiscard]] virtual Result<void> load(const std::filesystem::path& source) = 0;
 
     // What load() left out, and why: "hdb/notes.txt: not a Parquet or CSV file".
