@@ -166,6 +166,9 @@ class FixedStream {
 public:
     explicit FixedStream(HeaderBuffer& buffer) : buffer_(buffer) {}
     void write(const char* data, std::size_t size) {
+        if (size == 0) {
+            return;  // An empty view's data may be null, which memcpy must not see.
+        }
         if (size > buffer_.size() - used_) {
             std::abort();  // A text over its limit: our bug, and worse things follow if it goes on.
         }
