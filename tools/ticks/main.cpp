@@ -77,7 +77,8 @@ int main(int argc, char** argv) try {
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : kExitUsage;
     }
-    if (const auto written = write_ticks(options, target); !written) {
+    // Absolute, since loading a script makes its folder the working folder.
+    if (const auto written = write_ticks(options, fs::absolute(target)); !written) {
         const shortq::Error& error = written.error();
         std::cerr << "shortq-ticks: " << name_of(error.code) << ": " << error.message << '\n';
         return kExitFailed;
