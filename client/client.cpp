@@ -1,6 +1,7 @@
 #include "shortq/client.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -28,7 +29,8 @@ constexpr int kMessagesPerRound = 64;  // Between two looks at the clock and the
 class Client::Impl {
 public:
     explicit Impl(ConnectOptions options)
-        : connect_timeout_(options.connect_timeout), session_(std::move(options)) {
+        : connect_timeout_(options.connect_timeout),
+          session_(std::move(options), static_cast<std::uint64_t>(::getpid())) {
         session_.start(Clock::now());
         thread_ = std::thread([this] { run(); });
     }

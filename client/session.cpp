@@ -52,8 +52,8 @@ Error make_error(ErrorCode code, std::string message, std::string where) {
 
 }  // namespace
 
-Session::Session(ConnectOptions options, SessionTimes times)
-    : options_(std::move(options)), times_(times) {
+Session::Session(ConnectOptions options, std::uint64_t pid, SessionTimes times)
+    : options_(std::move(options)), pid_(pid), times_(times) {
     if (options_.agent.empty()) options_.agent = "libshortq/" + std::string(version());
     options_.agent.resize(std::min(options_.agent.size(), proto::kAgentBytesMax));
 }
@@ -175,6 +175,7 @@ void Session::open_next(Time now) {
     next_attempt_ = now + patience;
     actions_.emplace_back(Open{server_.endpoint});
     proto::Hello hello;
+    hello.pid = pid_;
     hello.agent = options_.agent;
     hello.user = options_.user;
     send(hello);
@@ -293,6 +294,7 @@ void Session::on(Time now, const proto::Welcome& welcome) {
         schedule_attempt(now);
         return;
     }
+    refusal_.reset();
     session_ = welcome.session;
     server_.server = welcome.server;
     server_.workers = welcome.workers;

@@ -65,7 +65,8 @@ public:
         const QueryOptions* options = nullptr;
     };
 
-    explicit Session(ConnectOptions options, SessionTimes times = {});
+    // `pid`: this process, told to the server.
+    explicit Session(ConnectOptions options, std::uint64_t pid = 0, SessionTimes times = {});
 
     void start(Time now);
     // Errors: kOverloaded, kTooLarge, kBadRequest: nothing was sent, and no Answer follows.
@@ -120,6 +121,7 @@ private:
     void on_connection_error(Time now, Error error);
 
     ConnectOptions options_;
+    std::uint64_t pid_;
     SessionTimes times_;
     Phase phase_ = Phase::kGreeting;
     ServerInfo server_;

@@ -55,7 +55,7 @@ void FakeServer::send(const std::string& identity, const Frames& frames) {
 
 std::string FakeServer::welcome(std::uint64_t session, std::uint32_t workers) {
     const auto hello = next().value();
-    static_cast<void>(hello.as<proto::Hello>());  // Throws if it is none.
+    client_pid_ = hello.as<proto::Hello>().pid;  // Throws if it is none.
     proto::Welcome welcome;
     welcome.session = session;
     welcome.workers = workers;

@@ -40,12 +40,16 @@ public:
     // Answers the next message, a hello, with a welcome. The client's identity.
     std::string welcome(std::uint64_t session = 1, std::uint32_t workers = 2);
 
+    // Of the client that was welcomed last.
+    [[nodiscard]] std::uint64_t client_pid() const { return client_pid_; }
+
 private:
     void bind(const std::string& endpoint);
 
     zmq::context_t context_;
     zmq::socket_t router_;
     std::string endpoint_;
+    std::uint64_t client_pid_ = 0;
 };
 
 }  // namespace shortq::test

@@ -1,0 +1,143 @@
+// Goal: each format can be read back, and nothing is confused with anything else. Method: one table
+// with every awkward cell, printed through a pipe; JSON is parsed again.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <clocale>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tests/client/arrays.h"
+#include "tools/cli/terminal_text.h"
+#include "tools/cli/writer.h"
+
+namespace shortq::cli {
+namespace {
+
+using test::field;
+using test::fixed;
+
+std::string print(Format format, const Table& table) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    Output out(ends[1]);
+    make_writer(format)->write(table, out);
+    out.flush();  // Small enough for the pipe's buffer.
+    ::close(ends[1]);
+    std::string text;
+    std::array<char, 4096> part;
+    for (ssize_t got = 0; (got = ::read(ends[0], part.data(), part.size())) > 0;) {
+        text.append(part.data(), static_cast<std::size_t>(got));
+    }
+    ::close(ends[0]);
+    return text;
+}
+
+// Case 16: results that look like markers.
+Table awkward() {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    Schema schema{{field("n", "l"), field("t,1", "u"), field("d", "g")}};
+    const auto words =
+        test::with_nulls(test::texts({"", "x", "say \"hi\"", "a,b", "two\nlines", "NULL"}),
+                         {true, false, true, true, true, true});
+    Batch batch{6,
+                {test::with_nulls(fixed<std::int64_t>({1, -2, 3, 0, 5, 6}),
+                                  {true, true, true, false, true, true}),
+                 words, fixed<double>({1.5, nan, 1e300, 0, -1, 2})}};
+    return {schema, {batch}, {}};
+}
+
+Table single(Field of, Array array) {
+    const auto rows = array.length;
+    return {Schema{{std::move(of)}}, {Batch{rows, {std::move(array)}}}, {}};
+}
+
+TEST(CsvWriterTest, QuotesAsTheRfcSays) {
+    EXPECT_EQ(print(Format::kCsv, awkward()),
+              "n,\"t,1\",d\n"
+              "1,\"\",1.5\n"
+              "-2,,nan\n"
+              "3,\"say \"\"hi\"\"\",1e+300\n"
+              ",\"a,b\",0.0\n"
+              "5,\"two\nlines\",-1.0\n"
+              "6,NULL,2.0\n");
+}
+
+TEST(CsvWriterTest, EmptyResultsHaveAHeaderAndNoResultHasNothing) {
+    EXPECT_EQ(print(Format::kCsv, single(field("x", "l"), fixed<std::int64_t>({}))), "x\n");
+    EXPECT_EQ(print(Format::kCsv, Table()), "");
+}
+
+TEST(JsonWriterTest, ParsesBackToTheSameValues) {
+    const auto parsed = nlohmann::json::parse(print(Format::kJson, awkward()));
+    ASSERT_EQ(parsed.size(), 6U);
+    EXPECT_EQ(parsed[0], (nlohmann::json{{"n", 1}, {"t,1", ""}, {"d", 1.5}}));
+    EXPECT_EQ(parsed[1], (nlohmann::json{{"n", -2}, {"t,1", nullptr}, {"d", nullptr}}));
+    EXPECT_EQ(parsed[2]["d"], 1e300);
+    EXPECT_EQ(parsed[3]["n"], nullptr);
+    EXPECT_EQ(parsed[4]["t,1"], "two\nlines");
+    EXPECT_EQ(parsed[5]["t,1"], "NULL");
+}
+
+TEST(JsonWriterTest, OneObjectPerLine) {
+    const auto text = print(Format::kNdjson, awkward());
+    EXPECT_EQ(std::ranges::count(text, '\n'), 6);
+    EXPECT_EQ(nlohmann::json::parse(text.substr(0, text.find('\n')))["n"], 1);
+}
+
+TEST(JsonWriterTest, AwkwardNumbersAndNamesStayValid) {
+    EXPECT_EQ(print(Format::kNdjson, single(field("x", "d:2,2,64"), fixed<std::int64_t>({50, -5}))),
+              "{\"x\":0.50}\n{\"x\":-0.05}\n");
+    EXPECT_EQ(print(Format::kNdjson, single(field("b", "b"), test::booleans({true, false}))),
+              "{\"b\":true}\n{\"b\":false}\n");
+    EXPECT_EQ(print(Format::kNdjson, single(field("t", "u"), test::texts({"\x01\xff\"\\"}))),
+              "{\"t\":\"\\u0001\xef\xbf\xbd\\\"\\\\\"}\n");
+    const Table twice(Schema{{field("a", "l"), field("a", "l")}},
+                      {Batch{1, {fixed<std::int64_t>({1}), fixed<std::int64_t>({2})}}}, {});
+    EXPECT_EQ(print(Format::kNdjson, twice), "{\"a\":1,\"a_1\":2}\n");
+}
+
+TEST(JsonWriterTest, NothingIsAnEmptyArray) {
+    EXPECT_EQ(print(Format::kJson, Table()), "[]\n");
+    EXPECT_EQ(print(Format::kJson, single(field("x", "l"), fixed<std::int64_t>({}))), "[]\n");
+    EXPECT_EQ(print(Format::kNdjson, Table()), "");
+}
+
+TEST(MarkdownWriterTest, EscapesWhatWouldBreakTheTable) {
+    EXPECT_EQ(print(Format::kMarkdown, single(field("a|b", "u"), test::texts({"x|y\\", "1\n2"}))),
+              "| a\\|b |\n| --- |\n| x\\|y\\\\ |\n| 1<br>2 |\n");
+    EXPECT_EQ(print(Format::kMarkdown, single(field("n", "l"), fixed<std::int64_t>({7}))),
+              "| n |\n| ---: |\n| 7 |\n");
+}
+
+TEST(TableWriterTest, AlignsNumbersAndCountsRows) {
+    const Table table(Schema{{field("sym", "u"), field("price", "g")}},
+                      {Batch{2, {test::texts({"A", "LONG"}), fixed<double>({1.5, 10})}}}, {});
+    EXPECT_EQ(print(Format::kTable, table),
+              " sym  | price \n"
+              "------+-------\n"
+              " A    |   1.5 \n"
+              " LONG |  10.0 \n"
+              "(2 rows)\n");
+    EXPECT_EQ(print(Format::kTable, single(field("x", "l"), fixed<std::int64_t>({7}))),
+              " x \n---\n 7 \n(1 row)\n");
+}
+
+TEST(TableWriterTest, ControlCharactersCannotSteerTheTerminal) {
+    EXPECT_EQ(printable("a\x1b[31m\n\t\x7f"), "a\\x1b[31m\\n\\t\\x7f");
+    EXPECT_EQ(print(Format::kTable, single(field("x", "u"), test::texts({"1\n2"}))),
+              " x    \n------\n 1\\n2 \n(1 row)\n");
+}
+
+TEST(TableWriterTest, WidthCountsCharacters) {
+    ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
+    EXPECT_EQ(display_width("abc"), 3U);
+    EXPECT_EQ(display_width("\xc3\xbc"), 1U);      // u umlaut
+    EXPECT_EQ(display_width("\xe6\xbc\xa2"), 2U);  // a Han character
+    EXPECT_EQ(display_width("\xff\xc3"), 2U);      // malformed
+}
+
+}  // namespace
+}  // namespace shortq::cli
