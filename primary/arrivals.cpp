@@ -264,6 +264,7 @@ void Primary::read_signals() {
             step(core::DrainRequested{});
         } else {
             spdlog::info("stopping now");
+            stop_requested_ = true;
             step(core::StopRequested{});
         }
     }

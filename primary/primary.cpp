@@ -84,7 +84,7 @@ int Primary::run() {
     step(core::Started{});
     while (!exit_status_) round();
     answer_reloads(fail(ErrorCode::kUnavailable, "the primary is leaving", "primary"));
-    if (!sync_.stop(options_.grace)) {
+    if (!sync_.stop(stop_requested_ ? std::chrono::nanoseconds{0} : options_.grace)) {
         // A query that ignores interruption holds its thread, and a process cannot end around it.
         // Destructors would wait for it, so they are left out, and their visible work done here.
         spdlog::warn("a sync query does not obey its interrupt; leaving without it");
@@ -98,9 +98,9 @@ int Primary::run() {
 }
 
 void Primary::round() {
-    std::vector<zmq::pollitem_t> sockets{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
-                                         {workers_.socket().handle(), 0, ZMQ_POLLIN, 0}};
-    loop_.wait(sockets, next_wake());
+    sockets_.assign({{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                     {workers_.socket().handle(), 0, ZMQ_POLLIN, 0}});
+    loop_.wait(sockets_, next_wake());
     // Replies first: they make room for requests. Batches bound how long anything else waits.
     constexpr int kBatch = 64;
     const bool workers_read = read_workers(kBatch);

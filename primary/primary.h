@@ -151,6 +151,8 @@ private:
     std::optional<core::Time> hold_until_;  // After a pause: when the time may be told.
     bool everything_read_ = true;
     bool drain_requested_ = false;
+    bool stop_requested_ = false;
+    std::vector<zmq::pollitem_t> sockets_;
     std::optional<int> exit_status_;
 
     Inbox<std::variant<SyncReply, Question>> inbox_;

@@ -75,9 +75,9 @@ bool SyncLane::repeat_interrupt() {
 }
 
 bool SyncLane::interrupt_locked() {
-    if (!engine_ || running_ == core::RequestId{}) return false;
+    if (running_ == core::RequestId{}) return false;
     link_.interrupt();
-    engine_->interrupt();
+    if (engine_) engine_->interrupt();  // Else it is being made for this job: it is asked again.
     return true;
 }
 

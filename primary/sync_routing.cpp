@@ -19,12 +19,12 @@ bool is_word(const Token& token) {
 }
 
 bool is_symbol(const Token& token, std::string_view symbol) {
-    return token.kind == TokenKind::kSymbol && token.text == symbol;
+    return token.kind == TokenKind::kSymbol && token.text() == symbol;
 }
 
 // "shortq_reload" of `call shortq_reload()`; empty: no such call.
 std::string called(const std::vector<Token>& tokens) {
-    if (tokens.size() < 2 || engine::lower(tokens[0].text) != "call" || !is_word(tokens[1]))
+    if (tokens.size() < 2 || engine::lower(tokens[0].text()) != "call" || !is_word(tokens[1]))
         return {};
     auto name = engine::word_of(tokens[1]);
     return name.starts_with("shortq_") ? name : std::string();
@@ -38,7 +38,7 @@ bool reads_ours(const std::vector<Token>& tokens, std::size_t after) {
 }
 
 bool only_looks(const std::vector<Token>& tokens) {
-    const auto first = engine::lower(tokens.front().text);
+    const auto first = engine::lower(tokens.front().text());
     if (first != "select" && first != "from") return false;
     bool ours = false;
     for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -89,6 +89,12 @@ const Columns kSlowColumns{
     {"ended_at", "TIMESTAMP"}, {"text", "VARCHAR"},
 };
 
+// The core knows one running request per worker; the primary's own engine has several lanes.
+std::string state_of(const core::RequestSnapshot& request, const QueryDetails& details) {
+    const bool beside = request.state == core::RequestState::kPending && details.running;
+    return beside ? "running" : state_name(request.state);
+}
+
 // The worker that is running something says so by the serial of the request, as `queries` shows it.
 Value serial_of(const core::Snapshot& snapshot, core::RequestId request) {
     if (request == core::RequestId{}) return Null{};
@@ -132,7 +138,7 @@ Rows query_rows(const core::Snapshot& snapshot, const ShellFacts& facts) {
         const auto details = facts.query(request.request);
         const auto client = facts.client(request.client);
         rows.push_back(
-            {whole(request.serial), client.number, client.user, state_name(request.state),
+            {whole(request.serial), client.number, client.user, state_of(request, details),
              std::int64_t{request.seat}, priority_name(request.priority), milliseconds(request.age),
              milliseconds(request.ran), details.progress ? Value(*details.progress) : Value(Null{}),
              details.text, std::string(request.mode == core::Mode::kSync ? "sync" : "deferred")});

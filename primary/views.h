@@ -39,9 +39,9 @@ struct SlowQuery {
     std::uint32_t seat = 0;
     std::chrono::nanoseconds queued{0};
     std::chrono::nanoseconds ran{0};
-    std::string outcome;  // "ok", or the code's name.
+    std::string outcome{};  // "ok", or the code's name.
     std::string text;
-    std::chrono::system_clock::time_point ended;
+    std::chrono::system_clock::time_point ended{};
 };
 struct ShellFacts {
     std::function<WorkerDetails(core::WorkerId)> worker;

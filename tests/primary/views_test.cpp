@@ -77,6 +77,13 @@ TEST(ViewsTest, QueriesAreQueuedOrRunning) {
     EXPECT_EQ(rows[1][10], Value(std::string("sync")));
 }
 
+// The look lane's query runs beside the one that the core takes for the running one.
+TEST(ViewsTest, QueryInAnotherLaneRunsToo) {
+    auto busy = facts();
+    busy.query = [](core::RequestId) { return QueryDetails{"from shortq.queries", {}, true}; };
+    EXPECT_EQ(query_rows(snapshot(), busy)[1][3], Value(std::string("running")));
+}
+
 // Every view's rows have exactly its columns, and every table of the engine asks for its own view.
 TEST(ViewsTest, RowsHaveTheColumnsOfTheirTable) {
     Options options;
