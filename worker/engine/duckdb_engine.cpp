@@ -1,6 +1,7 @@
 #include "worker/engine/duckdb_engine.h"
 
 #include <array>
+#include <exception>
 #include <utility>
 
 #include "worker/engine/duckdb_errors.h"
@@ -115,7 +116,7 @@ Result<void> DuckDbEngine::judged(Result<void> outcome) {
     return outcome;
 }
 
-Result<void> DuckDbEngine::load(const std::filesystem::path& source) {
+Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
     const Active active(*this);
     if (auto opened = open(); !opened) return opened;
     const std::filesystem::path source_folder = source.empty() ? source : folder_of(source);
@@ -126,15 +127,19 @@ Result<void> DuckDbEngine::load(const std::filesystem::path& source) {
     }
     if (stop_) return fail(ErrorCode::kCancelled, "the load was interrupted");
     return lock_down(source_folder);
+} catch (const std::exception& error) {  // A folder that changes as it is read; no memory.
+    return fail(ErrorCode::kInternal, source.string() + ": " + error.what());
 }
 
-Result<void> DuckDbEngine::run(const Query& query, ResultSink& sink) {
+Result<void> DuckDbEngine::run(const Query& query, ResultSink& sink) try {
     if (!connection_) return fail(ErrorCode::kInternal, "the engine has loaded nothing yet");
     const Active active(*this);
     const RunContext context{connection_.get(), options_.access, stop_, cache_};
     auto done = run_query(context, query, sink);
     if (auto refused = host_.take_error(); refused && !done) return tl::unexpected(*refused);
     return judged(std::move(done));
+} catch (const std::exception& error) {  // Memory is all that can be missing here.
+    return fail(ErrorCode::kInternal, error.what());
 }
 
 void DuckDbEngine::interrupt() noexcept {

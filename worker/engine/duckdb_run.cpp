@@ -15,6 +15,8 @@
 namespace shortq::engine {
 namespace {
 
+constexpr std::size_t kStatementsMax = 4096;  // Of one text: all are prepared before one runs.
+
 // One statement of the text. The parser makes several of a PIVOT: they are its parts.
 struct Step {
     Statement statement;
@@ -80,7 +82,14 @@ private:
     // ---- Judging: the whole text, before any of it runs ----
 
     Result<void> plan() {
-        for (Statement& statement : split_statements(query_.text)) {
+        auto statements = split_statements(query_.text);
+        if (statements.empty()) return fail(ErrorCode::kBadRequest, "the query is empty");
+        if (statements.size() > kStatementsMax) {
+            return fail(ErrorCode::kTooLarge,
+                        "a query holds at most " + std::to_string(kStatementsMax) +
+                            " statements, this one " + std::to_string(statements.size()));
+        }
+        for (Statement& statement : statements) {
             auto judgement = judge(statement, context_.access);
             if (!judgement) return tl::unexpected(judgement.error());
             Step& step = steps_.emplace_back();
@@ -88,12 +97,13 @@ private:
             step.statement = std::move(statement);
             step.judgement = *judgement;
         }
-        if (steps_.empty()) return fail(ErrorCode::kBadRequest, "the query is empty");
         if (auto placed = place_parameters(); !placed) return placed;
         for (Step& step : steps_) {
+            if (context_.stop) return tl::unexpected(cancelled());
             if (auto parsed = parse(step); !parsed) return parsed;
         }
         for (Step& step : steps_) {
+            if (context_.stop) return tl::unexpected(cancelled());
             if (auto judged = judge_inner(step); !judged) return judged;
             // Later statements of a text that changes things may need what earlier ones make.
             if (!read_only() || step.part_count > 1) continue;
@@ -126,9 +136,9 @@ private:
             return tl::unexpected(error_from(duckdb_extract_statements_error(step.parts.get())));
         }
         if (!step.judgement.known) {
-            return fail(ErrorCode::kReadOnly, "a statement that starts with " +
-                                                  std::string(step.statement.tokens.front().text) +
-                                                  " is refused");
+            return fail(ErrorCode::kReadOnly,
+                        "a statement that starts with " +
+                            std::string(step.statement.tokens.front().text()) + " is refused");
         }
         if (step.part_count > 1 && !step.judgement.pivot) {
             return fail(ErrorCode::kReadOnly,
@@ -181,7 +191,7 @@ private:
 
     Result<void> bind_and_execute(const Step& step, duckdb_prepared_statement prepared,
                                   bool last) const {
-        // Also without parameters: the statement may wait for some.
+        // Also if none were given: the statement may wait for some.
         const bool mine = step.takes_parameters && duckdb_nparams(prepared) > 0;
         if (mine) {
             if (auto bound = bind_parameters(prepared, query_.parameters); !bound) return bound;

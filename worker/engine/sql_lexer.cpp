@@ -90,8 +90,11 @@ private:
 
     void take(TokenKind kind, std::size_t bytes) {
         const std::string_view text = sql_.substr(at_, bytes);
-        if (tokens_.empty()) start_ = at_;
-        tokens_.push_back({kind, text, line_});
+        if (tokens_.empty()) {
+            start_ = at_;
+            start_line_ = line_;
+        }
+        tokens_.push_back({text.data(), static_cast<std::uint32_t>(text.size()), kind});
         advance(text.size());
         end_ = at_;
     }
@@ -175,7 +178,7 @@ private:
         if (tokens_.empty()) return;
         Statement statement;
         statement.text = sql_.substr(start_, end_ - start_);
-        statement.line = tokens_.front().line;
+        statement.line = start_line_;
         statement.tokens = std::move(tokens_);
         statements_.push_back(std::move(statement));
         tokens_.clear();
@@ -185,6 +188,7 @@ private:
     std::size_t at_ = 0;
     std::size_t line_ = 1;
     std::size_t start_ = 0;
+    std::size_t start_line_ = 1;
     std::size_t end_ = 0;
     std::vector<Token> tokens_;
     std::vector<Statement> statements_;
@@ -212,11 +216,12 @@ std::string lower(std::string_view text) {
 }
 
 std::string word_of(const Token& token) {
-    if (token.kind != TokenKind::kQuotedWord) return lower(token.text);
+    const std::string_view text = token.text();
+    if (token.kind != TokenKind::kQuotedWord) return lower(text);
     std::string out;
-    for (std::size_t i = 1; i < token.text.size(); ++i) {
-        if (token.text[i] == '"' && (++i >= token.text.size() || token.text[i] != '"')) break;
-        out += token.text[i];
+    for (std::size_t i = 1; i < text.size(); ++i) {
+        if (text[i] == '"' && (++i >= text.size() || text[i] != '"')) break;
+        out += text[i];
     }
     return lower(out);
 }

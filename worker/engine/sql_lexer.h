@@ -19,10 +19,13 @@ enum class TokenKind : std::uint8_t {
     kSymbol,     // Any other single byte.
 };
 
+// Small, for a query may be megabytes of them.
 struct Token {
+    const char* begin = nullptr;  // Points into the tokenized text.
+    std::uint32_t length = 0;
     TokenKind kind = TokenKind::kSymbol;
-    std::string_view text;  // Points into the tokenized text.
-    std::size_t line = 1;   // Counted from 1.
+
+    [[nodiscard]] std::string_view text() const { return {begin, length}; }
 };
 
 // Text between two top-level semicolons, from its first token to its last.
@@ -33,8 +36,8 @@ struct Statement {
 };
 
 // Splits `sql` into its statements; those without a token (blank, only comments) are left out.
-// Unterminated quotes and comments reach to the end of the text; the parser reports them.
-// Owns: the result points into `sql`.
+// Pre: less than 4 GiB. Unterminated quotes and comments reach to the end of the text; the parser
+// reports them. Owns: the result points into `sql`.
 [[nodiscard]] std::vector<Statement> split_statements(std::string_view sql);
 
 // ASCII lower case, as catalogs and keywords compare names.

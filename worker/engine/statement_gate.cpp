@@ -82,7 +82,7 @@ private:
 
     bool is_symbol(std::size_t i, char c) const {
         return i < tokens_.size() && tokens_[i].kind == TokenKind::kSymbol &&
-               tokens_[i].text.front() == c;
+               *tokens_[i].begin == c;
     }
     bool is_any_word(std::size_t i) const {
         return i < tokens_.size() &&
@@ -91,7 +91,7 @@ private:
     // The unquoted word at `i` in lower case; empty if there is none.
     std::string word(std::size_t i) const {
         if (i >= tokens_.size() || tokens_[i].kind != TokenKind::kWord) return {};
-        return lower(tokens_[i].text);
+        return lower(tokens_[i].text());
     }
 
     // Every `name (` in the text, wherever it stands, is taken for a call.
@@ -147,7 +147,7 @@ private:
 
     Result<void> judge_inner(std::size_t at) {
         if (at >= tokens_.size()) return {};  // The parser reports it.
-        const auto begin = static_cast<std::size_t>(tokens_[at].text.data() - text_.data());
+        const auto begin = static_cast<std::size_t>(tokens_[at].begin - text_.data());
         judgement_.inner = text_.substr(begin);
         return judge_verb(at);
     }

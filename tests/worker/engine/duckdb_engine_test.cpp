@@ -63,9 +63,19 @@ TEST(DuckDbEngineTest, InterruptsEndALongQuery) {
 TEST(DuckDbEngineTest, InterruptsEndATextOfManyStatements) {
     const auto engine = start("", {.access = Access::kSync});
     std::string text;
-    for (int i = 0; i < 20000; ++i) text += "select 1 from range(1000);";
+    for (int i = 0; i < 4096; ++i) text += "select count(*) from range(1000000);";
     const Interrupter interrupter(*engine);
     EXPECT_THAT(ask(*engine, text), StartsWith("cancelled: "));
+}
+
+// The number of statements in a text is bounded. Method: one too many.
+TEST(DuckDbEngineTest, StatementsOfATextAreBounded) {
+    const auto engine = start("");
+    std::string text;
+    for (int i = 0; i < 4096; ++i) text += "select 1;";
+    EXPECT_EQ(ask(*engine, text), "1\n");
+    EXPECT_EQ(ask(*engine, text + "select 2"),
+              "too_large: a query holds at most 4096 statements, this one 4097");
 }
 
 // A streamed result ends too. Method: interrupt from within the sink, after the first batch.
@@ -236,16 +246,16 @@ TEST(DuckDbEngineTest, OptionsReachTheEngine) {
 // the same sort in both engines.
 TEST(DuckDbEngineTest, SpillsOnlyIntoItsTempFolder) {
     const std::string sort =
-        "select count(*) from (select i, md5(i::varchar) m from range(3000000) r(i) order by m)"
+        "select count(*) from (select i, md5(i::varchar) m from range(1000000) r(i) order by m)"
         " where m > ''";
-    const auto without = start("", {.memory_limit_bytes = 40ULL << 20});
+    const auto without = start("", {.memory_limit_bytes = 24ULL << 20});
     EXPECT_THAT(ask(*without, sort), AllOf(StartsWith("query_error"), HasSubstr("Out of Memory")));
     EXPECT_EQ(ask(*without, "select 1"), "1\n");
 
     TempFolder folder;
     const auto with =
-        start("", {.memory_limit_bytes = 40ULL << 20, .temp_directory = folder.path() / "spill"});
-    EXPECT_EQ(ask(*with, sort), "3000000\n");
+        start("", {.memory_limit_bytes = 24ULL << 20, .temp_directory = folder.path() / "spill"});
+    EXPECT_EQ(ask(*with, sort), "1000000\n");
 }
 
 // Names, versions and misuse give clear errors. Method: each wrong call.

@@ -194,6 +194,7 @@ TEST_F(ReadOnlyTest, ReadingStatementsAreAnswered) {
              "explain analyze select 1",
              "explain (select 1)",
              "explain pivot t on k using sum(v)",
+             "explain analyze pivot t on k using sum(v)",
              "describe t",
              "desc select 1",
              "describe",
