@@ -1,0 +1,47 @@
+// tools/sim/scenario.h: what one seed draws: the core's options, the workload and the faults.
+#pragma once
+
+#include <cstdint>
+
+#include "primary/core/types.h"
+#include "tools/sim/random.h"
+
+namespace shortq::sim {
+
+// Probabilities are per request, or per worker process, as the name says.
+struct Scenario {
+    core::Options options;
+    core::Duration length{0};  // Of the time with faults.
+    std::uint32_t requests = 0;
+    std::uint32_t clients = 0;
+    core::Duration service{0};  // Mean run time.
+    bool bimodal = false;       // One in ten takes ten times as long.
+    double deadline = 0;
+    double cancel = 0;
+    double sync = 0;
+    double streaming = 0;
+    double min_generation = 0;
+    double error = 0;
+    double poison = 0;
+    double deaf = 0;   // Ignores interrupts.
+    double hang = 0;   // Only together with a deadline.
+    double burst = 0;  // The next request comes at once.
+    double client_lost = 0;
+    double client_silent = 0;
+    double worker_crash = 0;   // Per request, not the request's fault.
+    double worker_silent = 0;  // Per request.
+    double load_failure = 0;   // Not in generation 1.
+    double load_hang = 0;      // Not in generation 1.
+    double stop_hang = 0;      // Does not leave when asked to.
+    double sick = 0;           // Per request.
+    double unreachable = 0;    // Per request: a send fails, and the worker dies.
+    std::uint32_t reloads = 0;
+    std::uint32_t drains = 0;
+    std::uint32_t kills = 0;
+    std::uint32_t pauses = 0;  // Of the primary itself.
+    bool bad_worker = false;   // Seat 1 fails everything at once.
+};
+
+[[nodiscard]] Scenario draw_scenario(Dice& dice);
+
+}  // namespace shortq::sim
