@@ -182,45 +182,49 @@ DuckDbHost::DuckDbHost(std::vector<HostTable> tables, std::vector<HostCall> call
 DuckDbHost::~DuckDbHost() = default;
 
 Result<void> DuckDbHost::install(duckdb_connection connection) {
-    for (const auto& host : tables_) {
-        const HostTable& table = host->table;
-        const std::string function_name = "__" + table.schema + "_" + table.name;
-        if (auto known = check_types(table.name, table.columns); !known) return known;
-        const TableFunction function(duckdb_create_table_function());
-        duckdb_table_function_set_name(function.get(), function_name.c_str());
-        duckdb_table_function_set_extra_info(function.get(), host.get(), nullptr);
-        duckdb_table_function_set_bind(function.get(), Table::bind);
-        duckdb_table_function_set_init(function.get(), init_rows);
-        duckdb_table_function_set_function(function.get(), Table::run);
-        auto done = add_function(connection, function.get(), function_name);
-        if (done) {
-            done = execute(connection,
-                           "CREATE SCHEMA IF NOT EXISTS " + quote_identifier(table.schema));
-        }
-        if (done) {
-            done = execute(connection, "CREATE VIEW " + quote_identifier(table.schema) + "." +
-                                           quote_identifier(table.name) + " AS SELECT * FROM " +
-                                           quote_identifier(function_name) + "()");
-        }
-        if (!done) return done;
+    for (const auto& table : tables_) {
+        if (auto done = install_table(connection, *table); !done) return done;
     }
-    for (const auto& host : calls_) {
-        const TableFunction function(duckdb_create_table_function());
-        duckdb_table_function_set_name(function.get(), host->call.name.c_str());
-        if (auto known = check_types(host->call.name, host->call.columns); !known) return known;
-        for (const std::string& type : host->call.parameter_types) {
-            host->parameter_types.push_back(host_type(type));
-            const LogicalType logical(duckdb_create_logical_type(host_type(type)));
-            duckdb_table_function_add_parameter(function.get(), logical.get());
-        }
-        duckdb_table_function_set_extra_info(function.get(), host.get(), nullptr);
-        duckdb_table_function_set_bind(function.get(), Call::bind);
-        duckdb_table_function_set_init(function.get(), init_rows);
-        duckdb_table_function_set_function(function.get(), Call::run);
-        auto done = add_function(connection, function.get(), host->call.name);
-        if (!done) return done;
+    for (const auto& call : calls_) {
+        if (auto done = install_call(connection, *call); !done) return done;
     }
     return {};
+}
+
+// A function that gives the rows, and a view that gives it the table's name.
+Result<void> DuckDbHost::install_table(duckdb_connection connection, Table& host) {
+    const HostTable& table = host.table;
+    if (auto known = check_types(table.name, table.columns); !known) return known;
+    const std::string function_name = "__" + table.schema + "_" + table.name;
+    const TableFunction function(duckdb_create_table_function());
+    duckdb_table_function_set_name(function.get(), function_name.c_str());
+    duckdb_table_function_set_extra_info(function.get(), &host, nullptr);
+    duckdb_table_function_set_bind(function.get(), Table::bind);
+    duckdb_table_function_set_init(function.get(), init_rows);
+    duckdb_table_function_set_function(function.get(), Table::run);
+    if (auto done = add_function(connection, function.get(), function_name); !done) return done;
+    const std::string schema = quote_identifier(table.schema);
+    if (auto done = execute(connection, "CREATE SCHEMA IF NOT EXISTS " + schema); !done) {
+        return done;
+    }
+    return execute(connection, "CREATE VIEW " + schema + "." + quote_identifier(table.name) +
+                                   " AS SELECT * FROM " + quote_identifier(function_name) + "()");
+}
+
+Result<void> DuckDbHost::install_call(duckdb_connection connection, Call& host) {
+    if (auto known = check_types(host.call.name, host.call.columns); !known) return known;
+    const TableFunction function(duckdb_create_table_function());
+    duckdb_table_function_set_name(function.get(), host.call.name.c_str());
+    for (const std::string& type : host.call.parameter_types) {
+        host.parameter_types.push_back(host_type(type));
+        const LogicalType logical(duckdb_create_logical_type(host_type(type)));
+        duckdb_table_function_add_parameter(function.get(), logical.get());
+    }
+    duckdb_table_function_set_extra_info(function.get(), &host, nullptr);
+    duckdb_table_function_set_bind(function.get(), Call::bind);
+    duckdb_table_function_set_init(function.get(), init_rows);
+    duckdb_table_function_set_function(function.get(), Call::run);
+    return add_function(connection, function.get(), host.call.name);
 }
 
 std::optional<Error> DuckDbHost::take_error() { return std::exchange(*error_, std::nullopt); }

@@ -30,6 +30,9 @@ public:
 private:
     struct Table;
     struct Call;
+    [[nodiscard]] static Result<void> install_table(duckdb_connection connection, Table& host);
+    [[nodiscard]] static Result<void> install_call(duckdb_connection connection, Call& host);
+
     std::vector<std::unique_ptr<Table>> tables_;
     std::vector<std::unique_ptr<Call>> calls_;
     std::unique_ptr<std::optional<Error>> error_;

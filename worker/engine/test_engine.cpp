@@ -211,15 +211,7 @@ Result<void> TestEngine::execute(const Command& command, const Query& query, Res
     }
     if (name == "rows") {
         if (!number) return tl::unexpected(number.error());
-        if (!sink.begin(one_column("i", "l", "BIGINT"))) return tl::unexpected(cancelled());
-        const auto rows = static_cast<std::int64_t>(number->first);
-        for (std::int64_t first = 0; first < rows; first += kRowsPerBatch) {
-            if (!sink.batch(integers(first, std::min(kRowsPerBatch, rows - first))) ||
-                !sleep(std::chrono::milliseconds(0), false)) {
-                return tl::unexpected(cancelled());
-            }
-        }
-        return {};
+        return deliver_rows(sink, static_cast<std::int64_t>(number->first));
     }
     if (name == "bytes") {
         if (!number) return tl::unexpected(number.error());
@@ -228,6 +220,17 @@ Result<void> TestEngine::execute(const Command& command, const Query& query, Res
                              std::string(static_cast<std::size_t>(number->first), 'x'));
     }
     return fail(ErrorCode::kQueryError, "unknown command: " + std::string(name));
+}
+
+Result<void> TestEngine::deliver_rows(ResultSink& sink, std::int64_t rows) {
+    if (!sink.begin(one_column("i", "l", "BIGINT"))) return tl::unexpected(cancelled());
+    for (std::int64_t first = 0; first < rows; first += kRowsPerBatch) {
+        if (!sink.batch(integers(first, std::min(kRowsPerBatch, rows - first))) ||
+            !sleep(std::chrono::milliseconds(0), false)) {
+            return tl::unexpected(cancelled());
+        }
+    }
+    return {};
 }
 
 // Also tells, with a duration of 0, whether the run was interrupted.

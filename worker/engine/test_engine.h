@@ -46,6 +46,7 @@ private:
     [[nodiscard]] Result<void> load_line(const Command& command);
     [[nodiscard]] Result<void> execute(const Command& command, const Query& query,
                                        ResultSink& sink);
+    [[nodiscard]] Result<void> deliver_rows(ResultSink& sink, std::int64_t rows);
     [[nodiscard]] Result<void> sleep(std::chrono::milliseconds duration, bool deaf);
     [[noreturn]] static void hang();
 
