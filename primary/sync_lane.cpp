@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "primary/reply_encoder.h"
+#include "primary/sync_routing.h"
 #include "primary/wire.h"
 #include "proto/value.h"
 
@@ -135,8 +136,9 @@ Result<void> SyncLane::evaluate(const SyncJob& job, engine::ResultSink& sink) {
         if (!decoded) return tl::unexpected(decoded.error());
         parameters = std::move(*decoded);
     }
-    const engine::Query query{{static_cast<const char*>(job.text.data()), job.text.size()},
-                              parameters};
+    const std::string_view text(static_cast<const char*>(job.text.data()), job.text.size());
+    if (auto allowed = check_sync_text(text); !allowed) return allowed;
+    const engine::Query query{text, parameters};
     return engine_->run(query, sink);
 }
 

@@ -53,6 +53,20 @@ bool only_looks(const std::vector<Token>& tokens) {
     return ours;
 }
 
+// The object that CREATE, DROP or ALTER names stands before any definition of it.
+bool changes_ours(const std::vector<Token>& tokens) {
+    const auto first = engine::lower(tokens.front().text());
+    if (first != "create" && first != "drop" && first != "alter") return false;
+    for (const auto& token : tokens) {
+        if (is_symbol(token, "(")) return false;
+        if (!is_word(token)) continue;
+        const auto word = engine::word_of(token);
+        if (word == "as") return false;
+        if (word == "shortq") return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 LaneName lane_for(std::string_view text) {
@@ -67,6 +81,15 @@ LaneName lane_for(std::string_view text) {
         reload = reload || call == "shortq_reload";
     }
     return reload ? LaneName::kReload : LaneName::kLook;
+}
+
+Result<void> check_sync_text(std::string_view text) {
+    for (const auto& statement : engine::split_statements(text)) {
+        if (changes_ours(statement.tokens))
+            return fail(ErrorCode::kReadOnly,
+                        "the schema shortq belongs to the primary; use another schema", "primary");
+    }
+    return {};
 }
 
 std::string missing_table(std::string_view message) {

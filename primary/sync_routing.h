@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "proto/error.h"
+
 namespace shortq::primary {
 
 enum class LaneName : std::uint8_t {
@@ -16,6 +18,10 @@ enum class LaneName : std::uint8_t {
 // A text that is not understood goes to the main lane, which understands everything. A text sent to
 // kLook by mistake fails there with a catalog error, and should then be tried in the main lane.
 [[nodiscard]] LaneName lane_for(std::string_view text);
+
+// Refuses to change the schema `shortq`, which all clients of the primary look at. Errors:
+// kReadOnly.
+[[nodiscard]] Result<void> check_sync_text(std::string_view text);
 
 // The table that this engine error says is missing, as the query named it; empty: another error.
 [[nodiscard]] std::string missing_table(std::string_view message);

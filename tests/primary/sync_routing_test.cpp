@@ -43,6 +43,19 @@ TEST(SyncRoutingTest, ReloadHasALaneOfItsOwn) {
     EXPECT_EQ(lane_for("call shortq_reload(); from shortq.generations"), LaneName::kReload);
 }
 
+// The views belong to all clients: none may take them away, but copies are everybody's own
+// business.
+TEST(SyncRoutingTest, SchemaShortqCannotBeChanged) {
+    for (const auto* text : {"drop schema shortq cascade", "DROP VIEW \"shortq\".workers",
+                             "select 1; drop view if exists shortq.workers",
+                             "create or replace view shortq.workers as select 1",
+                             "alter view shortq.workers rename to w"})
+        EXPECT_FALSE(check_sync_text(text)) << text;
+    for (const auto* text : {"create table t as from shortq.workers", "drop table t",
+                             "create table t(shortq int)", "select * from shortq.workers", ""})
+        EXPECT_TRUE(check_sync_text(text)) << text;
+}
+
 // The engine's own words for a missing table, and for other misses.
 TEST(SyncRoutingTest, MissingTableIsRecognised) {
     EXPECT_EQ(missing_table("Catalog Error: Table with name trade does not exist!\nDid you ..."),
