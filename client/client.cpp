@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -116,12 +117,38 @@ private:
 
     void run() {
         block_signals();
+        try {
+            serve();
+        } catch (const std::exception& error) {
+            give_up(error.what());
+        }
+    }
+
+    void serve() {
         detail::Transport transport;
         while (carry_out(transport)) {
             transport.wait(wakeup_.descriptor(), until_wake());
             wakeup_.clear();
             read(transport);
         }
+    }
+
+    // Out of descriptors or memory: nobody may wait for a thread that is gone. Goes by the
+    // promises, not by the session: an answer may have been under way when the thread failed.
+    void give_up(const std::string& why) {
+        const Error error{ErrorCode::kInternal, "the client's connection failed: " + why, {}};
+        const std::lock_guard lock(mutex_);
+        session_.abandon(error);
+        for (auto& action : session_.take_actions()) {
+            auto* answer = std::get_if<detail::Answer>(&action);
+            if (answer == nullptr || promises_.contains(static_cast<std::uint64_t>(answer->number)))
+                continue;
+            inbox_.push_back({answer->number, std::move(answer->reply)});
+        }
+        for (auto& [number, promise] : promises_) promise.set_value(tl::unexpected(error));
+        promises_.clear();
+        async_open_ = 0;
+        changed_.notify_all();
     }
 
     // Signals belong to the program's own threads.

@@ -81,6 +81,8 @@ public:
     [[nodiscard]] Time next_wake() const;
     // Says goodbye and ends every request with kCancelled.
     void stop();
+    // The shell cannot go on: ends every request, and every later one, with this error.
+    void abandon(Error error) { fail_for_good(std::move(error)); }
 
     [[nodiscard]] std::vector<Action> take_actions() { return std::exchange(actions_, {}); }
     [[nodiscard]] Phase phase() const noexcept { return phase_; }

@@ -20,7 +20,8 @@ Examples:
   shortq-cli --repeat 1000 --concurrency 8 'select 1' latency quantiles on stderr
 
 Formats: csv has a header line; NULL is an empty field, empty text is "". json is one array of
-objects, ndjson an object per line; numbers stay numbers, NaN and infinity are null.
+objects, ndjson an object per line; numbers stay numbers, NaN and infinity are null, lists and
+other nested values are text.
 Ctrl-C cancels the running query on the server; a second one leaves.
 Exit status: 0 ok, 1 a query failed, 2 usage, 3 cannot connect.)";
 
