@@ -190,7 +190,7 @@ Verdict check_union(const Format& format, const Array& array) {
         }
         if (dense) {
             const auto offset = load<std::int32_t>(array.buffers[1], row);
-            const auto child = static_cast<std::size_t>(format.child_of_id.at(size(id)));
+            const auto child = size(format.child_of_id.at(size(id)));
             if (offset < 0 || offset >= array.children[child].length) {
                 return "an offset is out of bounds";
             }
@@ -241,7 +241,7 @@ Verdict check_indices(const Array& array) {
     const auto values = static_cast<std::uint64_t>(array.dictionary[0].length);
     for (std::int64_t row = 0; row < array.length; ++row) {
         // A negative index becomes a huge one.
-        const auto index = static_cast<std::uint64_t>(load<Index>(array.buffers[1], row));
+        const auto index = size(static_cast<std::int64_t>(load<Index>(array.buffers[1], row)));
         if (index >= values && valid_at(array, row)) {
             return "a dictionary index is out of bounds";
         }
