@@ -60,6 +60,13 @@ Session::Session(ConnectOptions options, std::uint64_t pid, SessionTimes times)
 
 void Session::start(Time now) {
     lost_at_ = now;
+    if (options_.user.size() > proto::kUserBytesMax) {  // A name cut short may be another user's.
+        fail_for_good(make_error(
+            ErrorCode::kBadRequest,
+            "the user's name has more than " + std::to_string(proto::kUserBytesMax) + " bytes",
+            {}));
+        return;
+    }
     open_next(now);
 }
 
