@@ -1,0 +1,96 @@
+// tests/end-to-end/program.h: any program as a child of a test: its outputs in files, its end as an
+// event, and every process that it leaves behind in sight.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "primary/worker_process.h"
+
+namespace shortq::test {
+
+// Long enough for a loaded machine under a sanitizer; reached only when something is broken.
+inline constexpr std::chrono::seconds kPatience{60};
+
+// Asks until `holds` is true. False: it was not within `patience`.
+[[nodiscard]] bool wait_until(const std::function<bool()>& holds,
+                              std::chrono::milliseconds patience = kPatience);
+
+// A folder that goes away with its contents.
+class TemporaryFolder {
+public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+    // Writes a file in it; returns its path.
+    std::string write(const std::string& name, std::string_view content) const;
+
+private:
+    std::filesystem::path path_;
+};
+
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+// The lines of a log in which a sanitizer complains.
+[[nodiscard]] std::string sanitizer_reports(const std::string& log);
+
+// A process that is not a zombie.
+struct ProcessInfo {
+    pid_t pid = 0;
+    pid_t parent = 0;
+    std::string name;
+    char state = '?';
+};
+[[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
+
+// How a program ended, and all that it wrote.
+struct Outcome {
+    ExitStatus status;
+    std::string out;
+    std::string err;
+};
+
+// Starts on construction. Children of the program, their children and so on carry its mark in their
+// environment, so that none is overlooked. The destructor kills all of them; a program that a test
+// is done with has ended before.
+class Program {
+public:
+    Program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+            std::string_view input = {});
+    ~Program();
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    void signal(int number) const noexcept;
+    // None: it lives on. The first call that gets the end reaps it.
+    [[nodiscard]] std::optional<ExitStatus> wait(std::chrono::milliseconds patience = kPatience);
+    // Waits for the end and gives everything. Throws if it does not end in time.
+    [[nodiscard]] Outcome finish(std::chrono::milliseconds patience = kPatience);
+
+    [[nodiscard]] std::string out() const { return read_file(folder_.path() / "out"); }
+    [[nodiscard]] std::string err() const { return read_file(folder_.path() / "err"); }
+    // Every live process that descends from this one, itself included.
+    [[nodiscard]] std::vector<ProcessInfo> family() const;
+
+private:
+    TemporaryFolder folder_;
+    std::string mark_;
+    pid_t pid_ = -1;
+    UniqueFd pidfd_;
+    std::optional<ExitStatus> status_;
+};
+
+// Runs a program to its end.
+[[nodiscard]] Outcome run(const std::filesystem::path& program,
+                          const std::vector<std::string>& arguments, std::string_view input = {});
+
+}  // namespace shortq::test
