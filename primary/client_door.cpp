@@ -73,7 +73,11 @@ ClientSays ClientDoor::interpret() {
                 return core::CancelRequested{known->client, cancel.id};
             },
             [&](const proto::Heartbeat& heartbeat) -> ClientSays {
-                if (session_is(heartbeat.session)) return core::ClientHeard{known->client};
+                if (session_is(heartbeat.session)) {
+                    // The answer is how an idle client knows that this end is alive.
+                    static_cast<void>(send(known->client, proto::Heartbeat{}));
+                    return core::ClientHeard{known->client};
+                }
                 return refuse(0, ErrorCode::kUnknownSession, "unknown session: say hello again");
             },
             [&](const proto::Goodbye& goodbye) -> ClientSays {

@@ -147,6 +147,16 @@ TEST_F(ClientDoorTest, UnknownSessionIsToldSo) {
     EXPECT_EQ(error.code, ErrorCode::kUnknownSession);
 }
 
+// An idle client hears nothing but the answers to its heartbeats: without them it would take a
+// healthy primary for a dead one.
+TEST_F(ClientDoorTest, HeartbeatOfAKnownClientIsAnswered) {
+    const auto session = welcome(peer_, kClient);
+    peer_.send(proto::Heartbeat{.session = session});
+    const auto says = next();
+    EXPECT_EQ(std::get<core::ClientHeard>(says).client, kClient);
+    EXPECT_TRUE(std::holds_alternative<proto::Heartbeat>(peer_.receive()));
+}
+
 // The limit counts text and parameters together, and the refusal names it.
 TEST_F(ClientDoorTest, TooLargeTextIsRefusedByItsLimit) {
     const auto session = welcome(peer_, kClient);
