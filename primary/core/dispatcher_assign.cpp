@@ -107,6 +107,10 @@ void Dispatcher::Impl::judge(std::uint32_t slot, bool success, Duration run_time
         worker.failing = !worker.failing;
         if (worker.able) failing_workers_ += worker.failing ? 1U : -1U;
     }
+    if (success && worker.held_until != Time{0}) {
+        worker.held_until = Time{0};
+        refresh(slot);
+    }
     if (!worker.failing || !worker.able || failing_workers_ * 2 > able_workers_) return;
     const auto hold = std::min(kHoldMax, success_time_);
     if (hold == Duration{0}) return;

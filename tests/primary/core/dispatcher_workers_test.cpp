@@ -290,5 +290,27 @@ TEST(DispatcherTest, Case15_FailingWorkerDoesNotAttractTheTraffic) {
     EXPECT_LT(failed, answered * 2);  // Without the rule: a hundred times as many.
 }
 
+// Goal: one result ends the holding off. Method: eight failures, then a result of what the worker
+// still had; the next request goes to it at once. Found by the simulator.
+TEST(DispatcherTest, ResultEndsTheHoldingOff) {
+    Harness h(workers_and_window(2, 2));
+    const auto client = h.client();
+    std::vector<RequestId> at_first;
+    for (std::uint64_t id = 1; id <= 40; ++id) {
+        h.ask(client, id);
+        for (const auto& send : h.all<SendToWorker>()) {
+            if (send.worker == h.workers[0]) at_first.push_back(send.request);
+        }
+        if (id == 4) h.reply(h.workers[1], h.core.snapshot(h.now).workers[1].running, {}, 100ms);
+    }
+    for (std::size_t i = 0; i < 8; ++i) {
+        h.reply(h.workers[0], at_first.at(i), ErrorCode::kInternal);
+        for (const auto& send : h.all<SendToWorker>()) at_first.push_back(send.request);
+    }
+    EXPECT_THAT(h.sent(), IsEmpty());  // Held off after the eighth.
+    h.reply(h.workers[0], at_first.at(8));
+    EXPECT_THAT(h.sent(), SizeIs(2));
+}
+
 }  // namespace
 }  // namespace shortq::core
