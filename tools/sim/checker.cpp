@@ -402,6 +402,12 @@ void Checker::see(const core::GenerationServing& action) {
     }
 }
 
+// The core stops by itself, and refuses from now on.
+void Checker::see(const core::StartFailed&) {
+    if (serving_ != 0) fail("a start failed that had succeeded");
+    draining_ = true;
+}
+
 void Checker::see(const core::Stopped&) {
     if (!workers_.empty() && !(workers_.size() == 1 && as<core::WorkerExited>(event_))) {
         fail("stopped with workers alive");

@@ -77,6 +77,7 @@ private:
     void see(const core::ClientOpened& action);
     void see(const core::ClientClosed& action);
     void see(const core::GenerationServing& action);
+    void see(const core::StartFailed& action);
     void see(const core::Stopped& action);
     template <class Other>
     void see(const Other&) {}
