@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "proto/limits.h"
+#include "proto/utf8.h"
 
 namespace shortq::detail {
 namespace {
@@ -56,6 +57,8 @@ Session::Session(ConnectOptions options, std::uint64_t pid, SessionTimes times)
     : options_(std::move(options)), pid_(pid), times_(times) {
     if (options_.agent.empty()) options_.agent = "libshortq/" + std::string(version());
     options_.agent.resize(std::min(options_.agent.size(), proto::kAgentBytesMax));
+    // The cut may have gone through a character, and header texts must be UTF-8.
+    while (!proto::is_utf8(options_.agent)) options_.agent.pop_back();
 }
 
 void Session::start(Time now) {
@@ -65,6 +68,10 @@ void Session::start(Time now) {
             ErrorCode::kBadRequest,
             "the user's name has more than " + std::to_string(proto::kUserBytesMax) + " bytes",
             {}));
+        return;
+    }
+    if (!proto::is_utf8(options_.user)) {
+        fail_for_good(make_error(ErrorCode::kBadRequest, "the user's name is not UTF-8", {}));
         return;
     }
     open_next(now);
@@ -84,6 +91,9 @@ std::optional<Error> Session::refuse(const Submission& submission) const {
     }
     if (options.service.size() > proto::kServiceBytesMax) {
         return make_error(ErrorCode::kTooLarge, "the name of the service is too long", {});
+    }
+    if (!proto::is_utf8(options.service)) {
+        return make_error(ErrorCode::kBadRequest, "the name of the service is not UTF-8", {});
     }
     if (submission.parameters->size() > proto::kParametersMax) {
         return make_error(ErrorCode::kTooLarge,

@@ -354,6 +354,37 @@ TEST_F(SessionTest, RefusalIsForGood) {
     EXPECT_EQ(opened_.size(), 1U);
 }
 
+// Texts that a server would refuse, or that would not fit the header, end here with a clear error.
+TEST(SessionNamesTest, UserThatCannotBeSentIsRefused) {
+    for (const auto& [user, message] :
+         {std::pair{std::string(300, 'x'), "the user's name has more than 128 bytes"},
+          std::pair{std::string("\xff"), "the user's name is not UTF-8"}}) {
+        ConnectOptions options;
+        options.user = user;
+        Session session(options, 1);
+        session.start(Time{});
+        EXPECT_EQ(session.phase(), Session::Phase::kFailed);
+        EXPECT_EQ(session.connect_error().code, ErrorCode::kBadRequest);
+        EXPECT_EQ(session.connect_error().message, message);
+    }
+}
+
+// The cut at the limit falls into a two-byte character: the whole character goes.
+TEST_F(SessionTest, LongAgentIsCutBetweenCharacters) {
+    ConnectOptions options;
+    options.agent = std::string(proto::kAgentBytesMax - 1, 'a') + "\xc3\xa9";
+    Session session(options, 1);
+    session.start(Time{});
+    EXPECT_EQ(session.phase(), Session::Phase::kGreeting);
+}
+
+TEST_F(SessionTest, ServiceThatIsNotUtf8IsRefusedHere) {
+    QueryOptions query;
+    query.service = "\xff";
+    EXPECT_EQ(submit("select 1", proto::Mode::kDeferred, query).error().code,
+              ErrorCode::kBadRequest);
+}
+
 TEST_F(SessionTest, ServerThatDrainsIsTriedAgain) {
     hear(error_reply(0, ErrorCode::kUnavailable, "shutting down"));
     EXPECT_EQ(session_.phase(), Session::Phase::kGreeting);
