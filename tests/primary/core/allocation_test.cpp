@@ -5,6 +5,8 @@
 #include "tests/primary/core/harness.h"
 
 namespace {
+
+using namespace std::chrono_literals;
 std::uint64_t allocations = 0;
 }
 

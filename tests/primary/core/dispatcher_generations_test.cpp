@@ -4,6 +4,8 @@
 namespace shortq::core {
 namespace {
 
+using namespace std::chrono_literals;
+
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;

@@ -12,8 +12,6 @@
 
 namespace shortq::core {
 
-using namespace std::chrono_literals;
-
 // Steps the core and keeps what the last step did. Every step checks all invariants unless told
 // not to.
 class Harness {
@@ -45,7 +43,8 @@ public:
         return accepted.empty() ? RequestId{} : accepted[0].request;
     }
     const std::vector<Action>& reply(WorkerId worker, RequestId request,
-                                     std::optional<ErrorCode> code = {}, Duration run = 1ms) {
+                                     std::optional<ErrorCode> code = {},
+                                     Duration run = std::chrono::milliseconds(1)) {
         ReplyArrived event;
         event.worker = worker;
         event.request = request;
@@ -63,7 +62,8 @@ public:
         const auto keep = [&] { seen.insert(seen.end(), actions.begin(), actions.end()); };
         while (now < end) {
             const auto wake = core.next_wake();
-            now = std::min({end, wake ? std::max(*wake, now) : end, now + 500ms});
+            now = std::min(
+                {end, wake ? std::max(*wake, now) : end, now + std::chrono::milliseconds(500)});
             if (heartbeats) {
                 for (const auto& worker : core.snapshot(now).workers) {
                     if (worker.worker != WorkerId{}) step(WorkerHeard{worker.worker});
@@ -109,7 +109,7 @@ public:
     }
 
     Dispatcher core;
-    Time now{1s};
+    Time now{std::chrono::seconds(1)};
     std::vector<Action> actions;
     std::vector<WorkerId> workers;
 
