@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 std::uint64_t allocations = 0;
-}
+}  // namespace
 
 // Replaced for this whole program, to count.
 void* operator new(std::size_t size) {
