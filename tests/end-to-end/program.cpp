@@ -75,25 +75,6 @@ bool wait_until(const std::function<bool()>& holds, std::chrono::milliseconds pa
     return true;
 }
 
-TemporaryFolder::TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "shortq-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
-std::string TemporaryFolder::write(const std::string& name, std::string_view content) const {
-    const auto path = path_ / name;
-    std::ofstream file(path, std::ios::binary);
-    file << content;
-    if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
-    return path.string();
-}
-
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream content;

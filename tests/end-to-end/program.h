@@ -12,30 +12,14 @@
 #include <vector>
 
 #include "primary/worker_process.h"
+#include "tests/patience.h"
+#include "tests/temporary_folder.h"
 
 namespace shortq::test {
-
-// Long enough for a loaded machine under a sanitizer; reached only when something is broken.
-inline constexpr std::chrono::seconds kPatience{60};
 
 // Asks until `holds` is true. False: it was not within `patience`.
 [[nodiscard]] bool wait_until(const std::function<bool()>& holds,
                               std::chrono::milliseconds patience = kPatience);
-
-// A folder that goes away with its contents.
-class TemporaryFolder {
-public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-    // Writes a file in it; returns its path.
-    std::string write(const std::string& name, std::string_view content) const;
-
-private:
-    std::filesystem::path path_;
-};
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "tests/proto/bytes.h"
+#include "tests/proto/rejected.h"
 #include "tests/proto/samples.h"
 
 namespace shortq::proto {
@@ -90,23 +91,12 @@ TEST(MessageTest, EverySpareByteIsAnError) {
     }
 }
 
-struct Rejected {
-    const char* name;
-    const char* hex;
-    ErrorCode code;
-    const char* message;
-};
-
-// Names instead of bytes in GoogleTest\'s output.
-void PrintTo(const Rejected& rejected, std::ostream* out) { *out << rejected.name; }
+using test::Rejected;
 
 class MessageRejectedTest : public testing::TestWithParam<Rejected> {};
 
 TEST_P(MessageRejectedTest, WithCodeAndMessage) {
-    const auto decoded = decode(test::from_hex(GetParam().hex));
-    ASSERT_FALSE(decoded);
-    EXPECT_EQ(decoded.error().code, GetParam().code);
-    EXPECT_EQ(decoded.error().message, GetParam().message);
+    test::expect_rejected(GetParam(), [](const test::Bytes& bytes) { return decode(bytes); });
 }
 
 constexpr auto kBad = ErrorCode::kBadRequest;

@@ -9,6 +9,7 @@
 
 #include "proto/limits.h"
 #include "tests/proto/bytes.h"
+#include "tests/proto/rejected.h"
 
 namespace shortq::proto {
 namespace {
@@ -89,23 +90,13 @@ TEST(ParametersTest, DamageGivesAnErrorOrOtherParameters) {
     EXPECT_GT(errors, 500U);
 }
 
-struct Rejected {
-    const char* name;
-    const char* hex;
-    ErrorCode code;
-    const char* message;
-};
-
-// Names instead of bytes in GoogleTest\'s output.
-void PrintTo(const Rejected& rejected, std::ostream* out) { *out << rejected.name; }
+using test::Rejected;
 
 class ParametersRejectedTest : public testing::TestWithParam<Rejected> {};
 
 TEST_P(ParametersRejectedTest, WithCodeAndMessage) {
-    const auto decoded = decode_parameters(test::from_hex(GetParam().hex));
-    ASSERT_FALSE(decoded);
-    EXPECT_EQ(decoded.error().code, GetParam().code);
-    EXPECT_EQ(decoded.error().message, GetParam().message);
+    test::expect_rejected(GetParam(),
+                          [](const test::Bytes& bytes) { return decode_parameters(bytes); });
 }
 
 constexpr auto kBad = ErrorCode::kBadRequest;

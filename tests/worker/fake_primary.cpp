@@ -48,17 +48,6 @@ void add_batches(Received& received, const proto::Reply& reply, Collected& resul
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "shortq-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
 std::string_view Received::body(std::size_t index) const {
     return index + 1 < frames.size() ? frames[index + 1].to_string_view() : std::string_view{};
 }

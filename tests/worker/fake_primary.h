@@ -15,24 +15,10 @@
 #include "proto/columnar.h"
 #include "proto/message.h"
 #include "proto/value.h"
+#include "tests/patience.h"
+#include "tests/temporary_folder.h"
 
 namespace shortq::test {
-
-// Long enough for a loaded machine under a sanitizer; reached only when something is broken.
-inline constexpr std::chrono::seconds kPatience{60};
-
-// A folder that goes away with its contents.
-class TemporaryFolder {
-public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 // A message of the worker. `message` points into `frames`.
 struct Received {

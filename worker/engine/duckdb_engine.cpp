@@ -23,25 +23,6 @@ std::string directory_list(const std::vector<std::filesystem::path>& directories
 
 }  // namespace
 
-// Marks load() or run() as under way, for interrupt().
-class DuckDbEngine::Active {
-public:
-    explicit Active(DuckDbEngine& engine) : engine_(engine) {
-        const std::lock_guard lock(engine_.mutex_);
-        engine_.stop_ = false;
-        engine_.active_ = true;
-    }
-    Active(const Active&) = delete;
-    Active& operator=(const Active&) = delete;
-    ~Active() {
-        const std::lock_guard lock(engine_.mutex_);
-        engine_.active_ = false;
-    }
-
-private:
-    DuckDbEngine& engine_;
-};
-
 DuckDbEngine::DuckDbEngine(EngineOptions options)
     : options_(std::move(options)), host_(options_.host_tables, options_.host_calls) {
     // load() changes the working folder.
@@ -117,7 +98,7 @@ Result<void> DuckDbEngine::judged(Result<void> outcome) {
 }
 
 Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
-    const Active active(*this);
+    const ActiveRun<DuckDbEngine> active(*this);
     if (auto opened = open(); !opened) return opened;
     const std::filesystem::path source_folder = source.empty() ? source : folder_of(source);
     if (auto hosted = host_.install(connection_.get()); !hosted) return hosted;
@@ -133,7 +114,7 @@ Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
 
 Result<void> DuckDbEngine::run(const Query& query, ResultSink& sink) try {
     if (!connection_) return fail(ErrorCode::kInternal, "the engine has loaded nothing yet");
-    const Active active(*this);
+    const ActiveRun<DuckDbEngine> active(*this);
     const RunContext context{connection_.get(), options_.access, stop_, cache_};
     auto done = run_query(context, query, sink);
     if (auto refused = host_.take_error(); refused && !done) return tl::unexpected(*refused);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "worker/engine/active_run.h"
 #include "worker/engine/duckdb_handles.h"
 #include "worker/engine/duckdb_host.h"
 #include "worker/engine/engine.h"
@@ -24,7 +25,7 @@ public:
     [[nodiscard]] bool sick() const noexcept override { return sick_; }
 
 private:
-    class Active;
+    friend class ActiveRun<DuckDbEngine>;
 
     [[nodiscard]] Result<void> open();
     [[nodiscard]] Result<void> lock_down(const std::filesystem::path& source_folder);

@@ -97,27 +97,9 @@ struct TestEngine::Command {
     }
 };
 
-class TestEngine::Active {
-public:
-    explicit Active(TestEngine& engine) : engine_(engine) {
-        const std::lock_guard lock(engine_.mutex_);
-        engine_.stop_ = false;
-        engine_.active_ = true;
-    }
-    Active(const Active&) = delete;
-    Active& operator=(const Active&) = delete;
-    ~Active() {
-        const std::lock_guard lock(engine_.mutex_);
-        engine_.active_ = false;
-    }
-
-private:
-    TestEngine& engine_;
-};
-
 Result<void> TestEngine::load(const std::filesystem::path& source) {
     if (source.empty()) return {};
-    const Active active(*this);
+    const ActiveRun<TestEngine> active(*this);
     std::ifstream file(source);
     if (!file) {
         return fail(ErrorCode::kBadRequest, source.string() + ": cannot be read");
@@ -169,7 +151,7 @@ Result<void> TestEngine::load_line(const Command& command) {
 }
 
 Result<void> TestEngine::run(const Query& query, ResultSink& sink) {
-    const Active active(*this);
+    const ActiveRun<TestEngine> active(*this);
     const Command command = Command::parse(query.text);
     if (command.name.empty()) return fail(ErrorCode::kBadRequest, "the query is empty");
     if (fails_every_query_) return fail(ErrorCode::kQueryError, "every query fails here");

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "worker/engine/active_run.h"
 #include "worker/engine/engine.h"
 
 namespace shortq::engine {
@@ -41,7 +42,7 @@ public:
 
 private:
     struct Command;
-    class Active;
+    friend class ActiveRun<TestEngine>;
 
     [[nodiscard]] Result<void> load_line(const Command& command);
     [[nodiscard]] Result<void> execute(const Command& command, const Query& query,
