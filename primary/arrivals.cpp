@@ -127,6 +127,10 @@ void Primary::on_load_failed(core::WorkerId worker) {
     error.code = ErrorCode::kQueryError;
     if (!bodies.empty()) error.message = text_of(bodies[0]);
     if (bodies.size() > 1) error.where = text_of(bodies[1]);
+    if (facts->generation == serving_generation_) {  // Else the start or the reload tells it.
+        spdlog::warn("worker {} (pid {}), a replacement, cannot load: {}", facts->seat, facts->pid,
+                     one_line(error));
+    }
     note_load_error(facts->generation, std::move(error));
     step(core::WorkerLoadFailed{worker});
 }

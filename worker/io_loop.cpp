@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterruptInterval{10};
 constexpr std::chrono::milliseconds kLinger{1000};
+// How long a failed worker waits to be sent away. Its exit may overtake its last message, and then
+// nobody learns why the load failed; the primary's answer shows that it has arrived.
+constexpr std::chrono::seconds kFailedLoadPatience{5};
 constexpr int kReceiveBatch = 64;  // Then the other side's news are looked at.
 // Messages of about a megabyte that may wait for a primary that does not read. Beyond, the query
 // is held up.
@@ -66,7 +69,7 @@ int IoLoop::run() {
         collect();
         flush();
         heartbeat();
-        check_drained();
+        check_leaving();
     }
     query_thread_.stop();
     socket_.close();
@@ -185,16 +188,20 @@ void IoLoop::collect() {
     if (!backlog_.empty()) return;  // What is not collected holds the query up.
     query_thread_.collect(outgoing_);
     for (auto& outgoing : outgoing_) {
-        if (outgoing.event == Outgoing::Event::kLoadFailed) exit_status_ = draining_ ? 0 : 1;
+        if (outgoing.event == Outgoing::Event::kLoadFailed && !draining_) {
+            load_failed_ = Clock::now();
+        }
         if (outgoing.event == Outgoing::Event::kLoaded) spdlog::info("ready");
         send(std::move(outgoing.frames));
     }
     outgoing_.clear();
 }
 
-void IoLoop::check_drained() {
-    if (!draining_ || exit_status_) return;
-    if (query_thread_.idle() && backlog_.empty()) exit_status_ = 0;
+void IoLoop::check_leaving() {
+    if (exit_status_) return;
+    const bool unheard = load_failed_ && Clock::now() >= *load_failed_ + kFailedLoadPatience;
+    const bool done = draining_ && query_thread_.idle() && backlog_.empty();
+    if (unheard || done) exit_status_ = load_failed_ ? 1 : 0;
 }
 
 void IoLoop::send(Frames frames) {

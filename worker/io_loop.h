@@ -21,7 +21,7 @@
 namespace shortq::worker {
 
 //  hello --Welcome--> loading --loaded--> serving --Drain, idle--> leave with 0
-//    | refused: leave with 1    | load failed: tell, leave with 1
+//    | refused: leave with 1    | load failed --Drain, 5 s--> leave with 1
 // Threads: one.
 class IoLoop {
 public:
@@ -55,7 +55,7 @@ private:
     void repeat_interrupts();
     void heartbeat();
     void collect();
-    void check_drained();
+    void check_leaving();
     void send(Frames frames);
     void flush();
     [[nodiscard]] bool try_send(Frames& frames);
@@ -72,6 +72,7 @@ private:
     Clock::time_point next_interrupt_;
     bool welcomed_ = false;
     bool draining_ = false;
+    std::optional<Clock::time_point> load_failed_;  // When; not for one stopped by Drain.
     std::optional<int> exit_status_;
 };
 

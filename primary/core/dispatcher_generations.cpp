@@ -84,12 +84,13 @@ void Dispatcher::Impl::load_failed(std::uint32_t slot) {
     worker.load_failed = true;
     worker.stop_at = now_ + options_.grace;
     change_state(slot, WorkerState::kStopping);
-    if (stopping_) return;
-    if (next_ && worker.generation == next_->number) {
+    if (!stopping_ && next_ && worker.generation == next_->number) {
         fail_reload();
-    } else if (!serves_) {
+    } else if (!stopping_ && !serves_) {
         fail_start(id);
     }
+    // It waits for this, so that its message cannot come after its exit.
+    if (!worker.killed) emit(StopWorker{id});
 }
 
 void Dispatcher::Impl::fail_start(WorkerId worker) {

@@ -175,7 +175,8 @@ void Dispatcher::Impl::worker_due(std::uint32_t slot) {
     }
     switch (worker.state) {
         case WorkerState::kLoading:
-            if (worker.started + options_.load_timeout <= now_) {
+            if (options_.load_timeout != Duration{0} &&
+                worker.started + options_.load_timeout <= now_) {
                 kill_process(slot);
                 load_failed(slot);
                 return;

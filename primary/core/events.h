@@ -170,7 +170,7 @@ struct SpawnWorker {
 struct StopWorker {
     WorkerId worker;
     bool operator==(const StopWorker&) const = default;
-};  // Idle: ask it to leave.
+};  // Idle, or it could not load: ask it to leave.
 struct KillWorker {
     WorkerId worker;
     bool operator==(const KillWorker&) const = default;

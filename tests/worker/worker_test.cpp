@@ -218,6 +218,9 @@ TEST_F(WorkerTest, ReportsAFailedLoadAndLeaves) {
     EXPECT_EQ(received->as<proto::ErrorReply>()->id, 0U);
     EXPECT_THAT(std::string(received->body(0)), HasSubstr("b does not exist"));
     EXPECT_THAT(std::string(received->body(1)), HasSubstr("startup.sql:4"));
+    // Its exit must not overtake its message: it stays until the primary has answered.
+    EXPECT_FALSE(primary_.wait_for_exit(std::chrono::milliseconds(200)));
+    primary_.send(proto::Drain{});
     EXPECT_EQ(primary_.wait_for_exit(), (ExitStatus{.signalled = false, .value = 1}));
 }
 

@@ -20,7 +20,10 @@ void World::spawn(const core::SpawnWorker& order) {
         if (at == workers_.end() || !at->second.alive) return;
         if (fails) {
             post(core::WorkerLoadFailed{id});
-            die(at->second, 5ms);
+            plan(5s, [this, id] {  // Nobody told it to leave.
+                const auto still = workers_.find(id);
+                if (still != workers_.end() && still->second.alive) die(still->second, 5ms);
+            });
             return;
         }
         at->second.ready = true;

@@ -25,6 +25,33 @@ TEST(DispatcherTest, FailedFirstLoadStopsTheStart) {
     EXPECT_THAT(h.spawned(), IsEmpty());
 }
 
+// Goal: a replacement that could not load is sent away, not killed, so that its message arrives,
+// and another is tried. Method: a worker dies, its successor cannot load, that one's too.
+TEST(DispatcherTest, AReplacementThatCannotLoadIsSentAway) {
+    Harness h(workers_and_window(2, 1));
+    h.exit(h.workers[0]);
+    const auto second = h.spawned().at(0);
+    h.step(WorkerLoadFailed{second});
+    EXPECT_THAT(h.all<StopWorker>(), ElementsAre(StopWorker{second}));
+    EXPECT_THAT(h.all<KillWorker>(), IsEmpty());
+    h.exit(second);
+    const auto seen = h.pass(60s);
+    EXPECT_THAT(Harness::of<SpawnWorker>(seen), SizeIs(1));
+}
+
+// Goal: no limit means none. Method: a worker with load_timeout 0 loads for an hour.
+TEST(DispatcherTest, LoadTimeoutOfZeroIsNoLimit) {
+    auto options = workers_and_window(1, 1);
+    options.load_timeout = 0s;
+    Harness h(options, false);
+    h.step(Started{});
+    const auto worker = h.spawned().at(0);
+    h.pass(1h);
+    EXPECT_THAT(Harness::of<KillWorker>(h.pass(1s)), IsEmpty());
+    h.step(WorkerReady{worker});
+    EXPECT_THAT(h.all<GenerationServing>(), SizeIs(1));
+}
+
 // Goal: a hanging load is bounded. Method: load_timeout passes.
 TEST(DispatcherTest, HangingFirstLoadIsStopped) {
     auto options = workers_and_window(1, 1);
