@@ -79,6 +79,9 @@ Result<void> DuckDbEngine::lock_down(const std::filesystem::path& source_folder)
         // Relative paths are resolved by the folder's real name, behind any symbolic link.
         directories.push_back(std::filesystem::weakly_canonical(source_folder));
     }
+    // Listing secrets would read those that are kept in files, behind the fence. Fails if the
+    // script has used some: then they have been read.
+    (void)execute(connection_.get(), "SET allow_persistent_secrets=false");
     const std::array<std::string, 5> statements{
         "SET enable_progress_bar=true",
         "SET enable_progress_bar_print=false",
@@ -101,21 +104,39 @@ Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
     const ActiveRun<DuckDbEngine> active(*this);
     if (auto opened = open(); !opened) return opened;
     const std::filesystem::path source_folder = source.empty() ? source : folder_of(source);
-    if (auto hosted = host_.install(connection_.get()); !hosted) return hosted;
-    if (!source.empty()) {
-        auto loaded = judged(load_source(connection_.get(), source, stop_, notes_));
-        if (!loaded) return loaded;
-    }
+    if (auto loaded = load_into(source); !loaded) return loaded;
     if (stop_) return fail(ErrorCode::kCancelled, "the load was interrupted");
     return lock_down(source_folder);
 } catch (const std::exception& error) {  // A folder that changes as it is read; no memory.
     return fail(ErrorCode::kInternal, source.string() + ": " + error.what());
 }
 
+// Fills the open engine, and looks at what that made of it.
+Result<void> DuckDbEngine::load_into(const std::filesystem::path& source) {
+    const bool reader = options_.access == Access::kReadOnly;
+    std::vector<std::string> known;
+    if (reader) {
+        auto functions = table_functions(connection_.get());
+        if (!functions) return tl::unexpected(functions.error());
+        known = std::move(*functions);
+    }
+    if (auto hosted = host_.install(connection_.get()); !hosted) return hosted;
+    if (!source.empty()) {
+        auto loaded = judged(load_source(connection_.get(), source, stop_, notes_));
+        if (!loaded) return loaded;
+        if (auto safe = refuse_writable_files(connection_.get()); !safe) return safe;
+    }
+    if (!reader) return {};
+    auto fence = find_fence(connection_.get(), known);
+    if (!fence) return tl::unexpected(fence.error());
+    fence_ = std::move(*fence);
+    return {};
+}
+
 Result<void> DuckDbEngine::run(const Query& query, ResultSink& sink) try {
     if (!connection_) return fail(ErrorCode::kInternal, "the engine has loaded nothing yet");
     const ActiveRun<DuckDbEngine> active(*this);
-    const RunContext context{connection_.get(), options_.access, stop_, cache_};
+    const RunContext context{connection_.get(), options_.access, stop_, cache_, fence_};
     auto done = run_query(context, query, sink);
     if (auto refused = host_.take_error(); refused && !done) return tl::unexpected(*refused);
     return judged(std::move(done));
@@ -137,15 +158,18 @@ double DuckDbEngine::progress() const noexcept {
     return percentage < 0 ? -1 : percentage / 100;
 }
 
-Result<void> check_duckdb_version() {
-    const std::string found = duckdb_library_version();
-    if (found == SHORTQ_DUCKDB_VERSION) return {};
+Result<void> check_duckdb_version(std::string_view found, std::string_view built_for) {
+    if (found == built_for) return {};
     return fail(ErrorCode::kInternal, "this build of shortq was made for DuckDB " +
-                                          std::string(SHORTQ_DUCKDB_VERSION) +
-                                          ", but libduckdb.so is " + found +
+                                          std::string(built_for) + ", but libduckdb.so is " +
+                                          std::string(found) +
                                           ": run tools/setup, or rebuild with "
                                           "-DSHORTQ_DUCKDB_VERSION=" +
-                                          found);
+                                          std::string(found));
+}
+
+Result<void> check_duckdb_version() {
+    return check_duckdb_version(duckdb_library_version(), SHORTQ_DUCKDB_VERSION);
 }
 
 }  // namespace shortq::engine

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <mutex>
+#include <string_view>
 
 #include "worker/engine/active_run.h"
+#include "worker/engine/duckdb_catalog.h"
 #include "worker/engine/duckdb_handles.h"
 #include "worker/engine/duckdb_host.h"
 #include "worker/engine/engine.h"
@@ -28,6 +30,7 @@ private:
     friend class ActiveRun<DuckDbEngine>;
 
     [[nodiscard]] Result<void> open();
+    [[nodiscard]] Result<void> load_into(const std::filesystem::path& source);
     [[nodiscard]] Result<void> lock_down(const std::filesystem::path& source_folder);
     [[nodiscard]] Result<void> judged(Result<void> outcome);
 
@@ -36,6 +39,7 @@ private:
     Database database_;
     Connection connection_;
     PreparedCache cache_;  // Its statements belong to the connection: destroyed before it.
+    Fence fence_;
     std::vector<std::string> notes_;
     std::atomic<bool> stop_{false};
     std::atomic<bool> sick_{false};
@@ -43,7 +47,10 @@ private:
     bool active_ = false;
 };
 
-// Errors: kInternal if the library found at run time is not the one this build was made for.
+// Errors: kInternal if `found`, the version of the library at run time, is not `built_for`.
+[[nodiscard]] Result<void> check_duckdb_version(std::string_view found, std::string_view built_for);
+
+// The same for this process.
 [[nodiscard]] Result<void> check_duckdb_version();
 
 }  // namespace shortq::engine

@@ -207,8 +207,10 @@ Result<void> DuckDbHost::install_table(duckdb_connection connection, Table& host
     if (auto done = execute(connection, "CREATE SCHEMA IF NOT EXISTS " + schema); !done) {
         return done;
     }
+    // In full: a macro of the same name must not take its place.
     return execute(connection, "CREATE VIEW " + schema + "." + quote_identifier(table.name) +
-                                   " AS SELECT * FROM " + quote_identifier(function_name) + "()");
+                                   " AS SELECT * FROM system.main." +
+                                   quote_identifier(function_name) + "()");
 }
 
 Result<void> DuckDbHost::install_call(duckdb_connection connection, Call& host) {

@@ -46,6 +46,7 @@ public:
         if (Prepared known = context_.cache.take(query_.text)) return run_known(std::move(known));
         auto planned = plan();
         if (!planned) return planned;
+        if (auto fenced = enter_fence(); !fenced) return fenced;
         auto done = run_steps();
         leave_transaction();
         if (done) remember();
@@ -60,7 +61,9 @@ private:
             context_.cache.put(query_.text, std::move(prepared));
             return bound;
         }
+        if (auto fenced = enter_fence(); !fenced) return fenced;
         auto done = execute_prepared(prepared.get(), true);
+        leave_transaction();
         if (done) keep(std::move(prepared));
         return done;
     }
@@ -90,7 +93,7 @@ private:
                             " statements, this one " + std::to_string(statements.size()));
         }
         for (Statement& statement : statements) {
-            auto judgement = judge(statement, context_.access);
+            auto judgement = judge(statement, context_.access, context_.fence.unjudged_functions);
             if (!judgement) return tl::unexpected(judgement.error());
             Step& step = steps_.emplace_back();
             step.takes_parameters = takes_parameters(statement);
@@ -165,8 +168,9 @@ private:
             // Asking a failed one for its class would abort the process.
             return tl::unexpected(error_from(duckdb_prepare_error(prepared.get())));
         }
-        if (step.part_count > 1) return {};  // Fenced in by a transaction: run_pivot().
-        return judge_class(duckdb_prepared_statement_type(prepared.get()), context_.access);
+        const int type = duckdb_prepared_statement_type(prepared.get());
+        if (step.part_count > 1 && read_only()) return judge_pivot_part(type);
+        return judge_class(type, context_.access);
     }
 
     // ---- Running ----
@@ -202,14 +206,25 @@ private:
     // The parts make a temporary type, then query with it. For a reader both happen in a read-only
     // transaction that is rolled back: the type is gone, and nothing else could have been written.
     Result<void> run_pivot(Step& step, bool last) {
-        if (read_only()) {
-            auto begun = execute(context_.connection, "BEGIN TRANSACTION READ ONLY");
-            if (!begun) return begun;
-            in_transaction_ = true;
+        const bool fenced = in_transaction_;
+        if (read_only() && !fenced) {
+            if (auto begun = begin_reading(); !begun) return begun;
         }
         auto done = run_parts(step, last);
-        if (read_only()) leave_transaction();
+        if (read_only() && !fenced) leave_transaction();
         return done;
+    }
+
+    // A reader's own words were judged, but not the views and macros of the script that it uses.
+    Result<void> enter_fence() {
+        if (!read_only() || !context_.fence.sequences) return {};
+        return begin_reading();
+    }
+
+    Result<void> begin_reading() {
+        auto begun = execute(context_.connection, "BEGIN TRANSACTION READ ONLY");
+        in_transaction_ = begun.has_value();
+        return begun;
     }
 
     Result<void> run_parts(Step& step, bool last) {
@@ -235,8 +250,13 @@ private:
                              });
         if (!touched) return;
         in_transaction_ = false;
-        // Fails if there is none to roll back, which is as good.
-        (void)execute(context_.connection, "ROLLBACK");
+        // Fails if there is none to roll back, which is as good; but an interrupt that comes late
+        // must not leave it open.
+        constexpr int kAttempts = 8;
+        for (int i = 0; i < kAttempts; ++i) {
+            const auto done = execute(context_.connection, "ROLLBACK");
+            if (done || done.error().code != ErrorCode::kCancelled) return;
+        }
     }
 
     Result<void> execute_prepared(duckdb_prepared_statement prepared, bool deliver) const {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "worker/engine/duckdb_catalog.h"
 #include "worker/engine/engine.h"
 #include "worker/engine/prepared_cache.h"
 
@@ -16,6 +17,7 @@ struct RunContext {
     Access access = Access::kReadOnly;
     const std::atomic<bool>& stop;  // Set: end with kCancelled at the next step.
     PreparedCache& cache;
+    const Fence& fence;
 };
 
 // Errors: as Engine::run(). Leaves no transaction open.

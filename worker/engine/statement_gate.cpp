@@ -54,6 +54,16 @@ std::string upper(std::string_view text) {
     return out;
 }
 
+// Where names are looked up belongs to the one session that all clients of an engine share: who
+// changed it would hide everybody's tables, or make the same text mean something else at each
+// worker. The message replaces the list of what is allowed.
+constexpr std::string_view kSharedSession =
+    "clients share this session, and would no longer find their tables; write schema.table";
+
+tl::unexpected<Error> refuse_because(std::string_view what, std::string_view why) {
+    return fail(ErrorCode::kReadOnly, std::string(what) + " is refused: " + std::string(why));
+}
+
 tl::unexpected<Error> refuse(std::string_view what, Access access) {
     std::string message(what);
     message += " is refused: ";
@@ -68,8 +78,8 @@ tl::unexpected<Error> refuse(std::string_view what, Access access) {
 
 class Judge {
 public:
-    Judge(const Statement& statement, Access access)
-        : text_(statement.text), tokens_(statement.tokens), access_(access) {}
+    Judge(const Statement& statement, Access access, const std::vector<std::string>& unjudged)
+        : text_(statement.text), tokens_(statement.tokens), access_(access), unjudged_(unjudged) {}
 
     Result<Judgement> run() {
         if (auto calls = judge_calls(); !calls) return tl::unexpected(calls.error());
@@ -104,6 +114,11 @@ private:
             if (contains(refused_functions(), name) ||
                 (read_only() && contains(stateful_functions(), name))) {
                 return refuse("the function " + name + "()", access_);
+            }
+            if (std::ranges::binary_search(unjudged_, name)) {
+                return refuse_because("the function " + name + "()",
+                                      "it came with an extension, and may do more than read; the "
+                                      "startup script can offer it as a view or macro");
             }
         }
         return {};
@@ -175,6 +190,10 @@ private:
     Result<void> judge_change(const std::string& verb, std::size_t at) {
         if (verb == "set" || verb == "reset") return judge_set(verb, at + 1);
         if (verb == "call") return {};  // Its function has been judged.
+        if (verb == "use") return refuse_because("USE", kSharedSession);
+        if (verb == "alter" && word(at + 1) == "database") {
+            return refuse_because("ALTER DATABASE", kSharedSession);
+        }
         if (verb == "create" || verb == "drop") return judge_secret(verb, at + 1);
         if (verb == "update" && word(at + 1) == "extensions") {
             return refuse("UPDATE EXTENSIONS", access_);
@@ -190,7 +209,9 @@ private:
         const std::string scope = word(at);
         const bool scoped = scope == "session" || scope == "local" || scope == "global";
         if (word(at + (scoped ? 1 : 0)) == "variable") return {};
-        if (verb == "set" && (scope == "schema" || scope == "search_path")) return {};
+        if (verb == "set" && (scope == "schema" || scope == "search_path")) {
+            return refuse_because("SET " + upper(scope), kSharedSession);
+        }
         return refuse(upper(verb) + " of a setting", access_);
     }
 
@@ -212,6 +233,7 @@ private:
     std::string_view text_;
     const std::vector<Token>& tokens_;
     Access access_;
+    const std::vector<std::string>& unjudged_;
     Judgement judgement_;
 };
 
@@ -258,8 +280,23 @@ const std::vector<std::string_view>& reading_pragmas() {
     return kWords;
 }
 
-Result<Judgement> judge(const Statement& statement, Access access) {
-    return Judge(statement, access).run();
+Result<Judgement> judge(const Statement& statement, Access access,
+                        const std::vector<std::string>& unjudged) {
+    return Judge(statement, access, unjudged).run();
+}
+
+Result<void> judge_pivot_part(int statement_class) {
+    switch (statement_class) {
+        case DUCKDB_STATEMENT_TYPE_CREATE:
+        case DUCKDB_STATEMENT_TYPE_TRANSACTION:
+        case DUCKDB_STATEMENT_TYPE_SELECT:
+        case DUCKDB_STATEMENT_TYPE_EXPLAIN:
+            return {};
+        default:
+            break;
+    }
+    return refuse("a part of class " + std::to_string(statement_class) + " of a PIVOT",
+                  Access::kReadOnly);
 }
 
 Result<void> judge_class(int statement_class, Access access) {

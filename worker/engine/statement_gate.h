@@ -3,6 +3,7 @@
 // and to the class that the engine itself gives the prepared statement.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,11 +22,17 @@ struct Judgement {
     std::string_view inner;
 };
 
+// `unjudged`: functions to refuse besides ours, in lower case, sorted.
 // Errors: kReadOnly saying what is refused and what is allowed.
-[[nodiscard]] Result<Judgement> judge(const Statement& statement, Access access);
+[[nodiscard]] Result<Judgement> judge(const Statement& statement, Access access,
+                                      const std::vector<std::string>& unjudged = {});
 
 // Judges the class number that duckdb_prepared_statement_type() gave. Errors: kReadOnly.
 [[nodiscard]] Result<void> judge_class(int statement_class, Access access);
+
+// The same for one of the statements that the parser makes of a reader's PIVOT: temporary types and
+// transactions around them, then the query. Errors: kReadOnly.
+[[nodiscard]] Result<void> judge_pivot_part(int statement_class);
 
 // Functions refused wherever they are called: they change state of the engine or the process, take
 // SQL as text, or read raw memory. Sorted. The second list is refused with Access::kReadOnly only.

@@ -1,5 +1,7 @@
 // tests/worker/engine/duckdb_engine_test.cpp: interrupts, progress, session state, and the
 // settings.
+#include "worker/engine/duckdb_engine.h"
+
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -221,6 +223,32 @@ TEST(DuckDbEngineTest, WritableEnginesStayInMemory) {
     }
 }
 
+// One client cannot hide the others' tables: the session looks names up where it always did.
+// Method: each statement that would change that, plain, explained, after others and in a
+// transaction; then tables by bare and by whole names.
+TEST(DuckDbEngineTest, NamesMeanTheSameForAllClients) {
+    for (const Access access : {Access::kWritable, Access::kSync}) {
+        const auto engine = start("", {.access = access});
+        EXPECT_EQ(ask(*engine, "create schema s; create table t as select 1 as i; from t"), "1\n");
+        EXPECT_EQ(ask(*engine, "create table s.u as select 2 as i; from s.u"), "2\n");
+        for (const std::string& statement : std::vector<std::string>{
+                 "use s", "USE memory.s", "use \"s\"", "use temp", "set schema = 's'",
+                 "set schema to s", "set search_path = 's'", "set search_path='temp'",
+                 "set session schema = 's'", "set local search_path = 's'",
+                 "set global schema = 's'", "set \"schema\" = 's'", "reset schema",
+                 "reset search_path", "pragma search_path = 's'", "pragma schema = 's'",
+                 "alter database memory set alias to other",
+                 "alter database if exists memory set alias to other"}) {
+            for (const char* prefix : {"", "explain analyze ", "select 1; ", "begin; "}) {
+                EXPECT_THAT(ask(*engine, prefix + statement), StartsWith("read_only: "))
+                    << prefix << statement;
+            }
+        }
+        EXPECT_EQ(ask(*engine, "select t.i, u.i, current_schema() from t, memory.s.u"),
+                  "1|2|main\n");
+    }
+}
+
 // The primary's own engine reads no file at all. Method: a file in the working folder and one by
 // its whole path.
 TEST(DuckDbEngineTest, SyncEngineReadsNoFile) {
@@ -256,6 +284,22 @@ TEST(DuckDbEngineTest, SpillsOnlyIntoItsTempFolder) {
     const auto with =
         start("", {.memory_limit_bytes = 24ULL << 20, .temp_directory = folder.path() / "spill"});
     EXPECT_EQ(ask(*with, sort), "1000000\n");
+}
+
+// A library of another version is told apart, with both versions and the ways out. Method: compare
+// invented versions; then the real one, which must be the build's.
+TEST(DuckDbEngineTest, OtherVersionOfTheLibraryIsRefused) {
+    EXPECT_TRUE(check_duckdb_version("v1.5.6", "v1.5.6"));
+    for (const char* found : {"v1.5.7", "v1.5.60", "v1.5", ""}) {
+        const auto checked = check_duckdb_version(found, "v1.5.6");
+        ASSERT_FALSE(checked) << found;
+        EXPECT_EQ(checked.error().code, ErrorCode::kInternal);
+        EXPECT_THAT(checked.error().message,
+                    AllOf(HasSubstr("made for DuckDB v1.5.6,"),
+                          HasSubstr("libduckdb.so is " + std::string(found) + ":"),
+                          HasSubstr("-DSHORTQ_DUCKDB_VERSION=" + std::string(found))));
+    }
+    EXPECT_TRUE(check_duckdb_version());
 }
 
 // Names, versions and misuse give clear errors. Method: each wrong call.

@@ -68,12 +68,41 @@ TEST_F(DuckDbSourcesTest, ScriptsMayDoAnything) {
                           file("x.duckdb") +
                           "' as x;\n"
                           "create table x.t as select 5 as b;\n"
+                          "detach x;\n"
+                          "attach '" +
+                          file("x.duckdb") +
+                          "' as x (read_only);\n"
                           "create macro twice(v) as v * 2;\n"
                           "create table p as pivot (values (1, 'k')) v(i, k) on k using sum(i);\n"
                           "pragma enable_object_cache;\n"
                           "create view v as from read_parquet('out.parquet');\n");
     const auto engine = start(script);
     EXPECT_EQ(ask(*engine, "select a, twice(b), k from v, x.t, p"), "1|10|1\n");
+}
+
+// A database file that stays attached is attached read-only, whatever the workers may do: they
+// would share the file. Method: a script that leaves one writable; its error; the statement that it
+// proposes, which loads.
+TEST_F(DuckDbSourcesTest, ScriptsLeaveNoFileAttachedThatCanBeWritten) {
+    make_files("attach '" + file("my x.duckdb") + "' as o; create table o.t as select 1 as i;" +
+               "create sequence o.s; detach o;");
+    const auto script =
+        folder_.write("startup.sql", "attach '" + file("my x.duckdb") + "' as \"a b\";\n");
+    for (const Access access : {Access::kReadOnly, Access::kWritable}) {
+        const auto loaded = make({.access = access})->load(script);
+        ASSERT_FALSE(loaded);
+        EXPECT_EQ(loaded.error().code, ErrorCode::kBadRequest);
+        EXPECT_THAT(loaded.error().message,
+                    HasSubstr("ATTACH '" + file("my x.duckdb") + "' AS \"a b\" (READ_ONLY)"));
+        const auto engine =
+            start(folder_.write("b.sql", "ATTACH '" + file("my x.duckdb") +
+                                             "' AS \"a b\" (READ_ONLY);"
+                                             "attach ':memory:' as m; create view v as select "
+                                             "nextval('\"a b\".s') as n;"),
+                  {.access = access});
+        EXPECT_EQ(ask(*engine, "select i from \"a b\".t"), "1\n");
+        EXPECT_THAT(ask(*engine, "from v"), HasSubstr("attached in read-only mode"));
+    }
 }
 
 // An empty script serves an empty database; one that cannot be read says so. Method: the files.
@@ -141,7 +170,7 @@ TEST_F(DuckDbSourcesTest, FoldersServeTheirFilesAndPartitions) {
         file("one.parquet") +
         "';"
         "attach '" +
-        file("other.duckdb") + "' as o; create table o.t (i int);");
+        file("other.duckdb") + "' as o; create table o.t (i int); detach o;");
     folder_.write("two.csv", "b\n2\n");
     folder_.write("notes.txt", "text");
     folder_.write(".hidden.csv", "c\n3\n");

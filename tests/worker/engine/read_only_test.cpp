@@ -19,7 +19,10 @@ protected:
         folder_.write("startup.sql",
                       "create table t as select i % 3 as k, i as v from range(10) r(i);\n"
                       "create sequence s;\n"
-                      "create macro twice(x) as x * 2;\n");
+                      "create macro twice(x) as x * 2;\n"
+                      "create macro next() as nextval('s');\n"
+                      "create macro nexts() as table select nextval('s') as n;\n"
+                      "create view numbered as select nextval('s') as n, v from t;\n");
         engine_ = start(folder_.path() / "startup.sql");
         before_ = folder_.list();
         rows_before_ = ask(*engine_, "select * from t order by v");
@@ -163,6 +166,50 @@ TEST_F(ReadOnlyTest, FunctionsWithEffectsAreNotCalled) {
         expect_refused(statement);
     }
     EXPECT_EQ(ask(*engine_, "select coalesce(last_value, 0) from duckdb_sequences()"), "0\n");
+}
+
+// The script's own views and macros keep no state either, although the words of the query that uses
+// them are harmless. Method: each, uncached, cached, among other statements and in a PIVOT; then
+// the sequence, and queries that only read.
+TEST_F(ReadOnlyTest, ViewsAndMacrosThatCountAreNotRun) {
+    for (const char* text :
+         {"select next()", "select next()", "select * from nexts()", "from numbered",
+          "from numbered", "select n from numbered where n is not null",
+          "from query_table('numbered')", "explain analyze from numbered",
+          "select 1; select next()", "pivot numbered on v using sum(n)",
+          "with x as (select next() as n) from x"}) {
+        EXPECT_THAT(ask(*engine_, text), HasSubstr("read-only")) << text;
+        EXPECT_EQ(ask(*engine_, "select coalesce(last_value, 0) from duckdb_sequences()"), "0\n");
+        EXPECT_EQ(ask(*engine_, "select 1; select 2"), "2\n");
+        EXPECT_EQ(ask(*engine_, "pivot t on k using sum(v)"), "18|12|15\n");
+    }
+}
+
+// Secrets are listed without a look at the files that might hold some. Method: list them twice.
+TEST_F(ReadOnlyTest, SecretsAreListedWithoutTheirFiles) {
+    EXPECT_EQ(ask(*engine_, "select count(*) from duckdb_secrets()"), "0\n");
+    EXPECT_EQ(ask(*engine_, "select count(*) from duckdb_secrets()"), "0\n");
+}
+
+// A table function that nobody has judged, as extensions bring them, is refused by name; the script
+// may offer it. Method: one that the host adds, called directly and through a view.
+TEST(ReadOnlyFenceTest, TableFunctionsOfExtensionsAreNotCalled) {
+    int calls = 0;
+    EngineOptions options;
+    options.host_calls.push_back({"dbgen", {"BIGINT"}, {{"a", "BIGINT"}}, [&](auto) {
+                                      ++calls;
+                                      return Result<std::vector<Value>>({Value(std::int64_t{7})});
+                                  }});
+    const TempFolder folder;
+    const auto engine =
+        start(folder.write("a.sql", "create view offered as from dbgen(1);"), std::move(options));
+    for (const char* text : {"from dbgen(1)", "select 1; from main.\"DBGen\" (1)",
+                             "explain analyze select * from dbgen(1)"}) {
+        EXPECT_THAT(ask(*engine, text), StartsWith("read_only: the function dbgen() is refused"));
+    }
+    EXPECT_EQ(calls, 0);
+    EXPECT_EQ(ask(*engine, "from offered"), "7\n");
+    EXPECT_EQ(ask(*engine, "select count(*) from range(3)"), "3\n");
 }
 
 // Names of refused things are no crime by themselves. Method: as texts, columns and comments.

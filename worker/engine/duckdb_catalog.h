@@ -1,0 +1,34 @@
+// worker/engine/duckdb_catalog.h: what the catalog says, after a load, about ways to write that a
+// query's own words do not show.
+#pragma once
+
+#include <duckdb.h>
+
+#include <string>
+#include <vector>
+
+#include "proto/error.h"
+
+namespace shortq::engine {
+
+// What a reader's queries are to be kept from besides what every engine refuses.
+struct Fence {
+    // There are sequences in memory, and a view or macro of the script may call nextval(): queries
+    // run in read-only transactions.
+    bool sequences = false;
+    // Table functions that came with the script's extensions. In lower case, sorted.
+    std::vector<std::string> unjudged_functions;
+};
+
+// Every table function that is known now, in lower case, sorted.
+[[nodiscard]] Result<std::vector<std::string>> table_functions(duckdb_connection connection);
+
+// `before`: table_functions() of the engine before anything was loaded.
+[[nodiscard]] Result<Fence> find_fence(duckdb_connection connection,
+                                       const std::vector<std::string>& before);
+
+// Errors: kBadRequest if a database file is attached so that it may be written: several workers
+// would write it at once, and its lock would make the next generation's load fail.
+[[nodiscard]] Result<void> refuse_writable_files(duckdb_connection connection);
+
+}  // namespace shortq::engine
