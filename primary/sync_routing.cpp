@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "worker/engine/sql_lexer.h"
+#include "worker/engine/statement_gate.h"
 
 namespace shortq::primary {
 namespace {
@@ -53,18 +54,34 @@ bool only_looks(const std::vector<Token>& tokens) {
     return ours;
 }
 
-// The object that CREATE, DROP or ALTER names stands before any definition of it.
+// A procedure's name, of `call shortq_cancel(1)`, or the function behind a view.
+bool is_ours(std::string_view function) {
+    return function.starts_with("shortq_") || function.starts_with("__shortq_");
+}
+
+// The object that DDL names stands before any definition of it.
 bool changes_ours(const std::vector<Token>& tokens) {
     const auto first = engine::lower(tokens.front().text());
-    if (first != "create" && first != "drop" && first != "alter") return false;
+    if (first != "create" && first != "drop" && first != "alter" && first != "comment")
+        return false;
+    bool function = false;
     for (const auto& token : tokens) {
         if (is_symbol(token, "(")) return false;
         if (!is_word(token)) continue;
         const auto word = engine::word_of(token);
         if (word == "as") return false;
-        if (word == "shortq") return true;
+        if (word == "shortq" || (function && is_ours(word))) return true;
+        function = function || word == "macro" || word == "function";
     }
     return false;
+}
+
+// Also what EXPLAIN ANALYZE runs and PREPARE keeps for later.
+bool changes_ours_anywhere(const engine::Statement& statement) {
+    if (changes_ours(statement.tokens)) return true;
+    const auto judgement = engine::judge(statement, engine::Access::kSync);
+    if (!judgement || judgement->inner.empty()) return false;  // If refused: by the engine, too.
+    return std::ranges::any_of(engine::split_statements(judgement->inner), changes_ours_anywhere);
 }
 
 }  // namespace
@@ -85,9 +102,11 @@ LaneName lane_for(std::string_view text) {
 
 Result<void> check_sync_text(std::string_view text) {
     for (const auto& statement : engine::split_statements(text)) {
-        if (changes_ours(statement.tokens))
+        if (changes_ours_anywhere(statement))
             return fail(ErrorCode::kReadOnly,
-                        "the schema shortq belongs to the primary; use another schema", "primary");
+                        "the schema shortq and functions called shortq_* belong to the primary; "
+                        "use another name",
+                        "primary");
     }
     return {};
 }

@@ -19,8 +19,8 @@ enum class LaneName : std::uint8_t {
 // kLook by mistake fails there with a catalog error, and should then be tried in the main lane.
 [[nodiscard]] LaneName lane_for(std::string_view text);
 
-// Refuses to change the schema `shortq`, which all clients of the primary look at. Errors:
-// kReadOnly.
+// Refuses to change the schema `shortq`, which all clients of the primary look at, and to put
+// macros in the place of its procedures. Errors: kReadOnly.
 [[nodiscard]] Result<void> check_sync_text(std::string_view text);
 
 // The table that this engine error says is missing, as the query named it; empty: another error.

@@ -46,14 +46,32 @@ TEST(SyncRoutingTest, ReloadHasALaneOfItsOwn) {
 // The views belong to all clients: none may take them away, but copies are everybody's own
 // business.
 TEST(SyncRoutingTest, SchemaShortqCannotBeChanged) {
-    for (const auto* text : {"drop schema shortq cascade", "DROP VIEW \"shortq\".workers",
-                             "select 1; drop view if exists shortq.workers",
-                             "create or replace view shortq.workers as select 1",
-                             "alter view shortq.workers rename to w"})
+    for (const auto* text :
+         {"drop schema shortq cascade", "DROP VIEW \"shortq\".workers",
+          "select 1; drop view if exists shortq.workers",
+          "create or replace view shortq.workers as select 1",
+          "alter view shortq.workers rename to w", "comment on view shortq.workers is 'mine'",
+          "create schema temp.\"ShortQ\"", "explain drop view shortq.workers",
+          "explain analyze drop view memory.shortq.workers",
+          "EXPLAIN (ANALYZE, FORMAT json) create table shortq.t as select 1",
+          "prepare p as drop schema shortq", "prepare p as create table shortq.t as select 1",
+          "explain analyze create or replace temp view x.shortq as select 1"})
         EXPECT_FALSE(check_sync_text(text)) << text;
-    for (const auto* text : {"create table t as from shortq.workers", "drop table t",
-                             "create table t(shortq int)", "select * from shortq.workers", ""})
+    for (const auto* text :
+         {"create table t as from shortq.workers", "drop table t", "create table t(shortq int)",
+          "select * from shortq.workers", "explain analyze select * from shortq.workers",
+          "prepare p as from shortq.workers", "create table shortq_notes (i int)", ""})
         EXPECT_TRUE(check_sync_text(text)) << text;
+}
+
+// Nor may a macro take the place of a procedure, or of the function behind a view.
+TEST(SyncRoutingTest, ProceduresCannotBeReplaced) {
+    for (const auto* text : {"create macro shortq_cancel(x) as table select 1",
+                             "create or replace temp function main.\"Shortq_Kill\"(x) as 1",
+                             "create macro if not exists __shortq_workers() as table select 1",
+                             "explain analyze create macro shortq_reload() as 1"})
+        EXPECT_FALSE(check_sync_text(text)) << text;
+    EXPECT_TRUE(check_sync_text("create macro busy() as table from shortq.workers"));
 }
 
 // The engine's own words for a missing table, and for other misses.
