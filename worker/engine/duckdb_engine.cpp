@@ -82,7 +82,11 @@ Result<void> DuckDbEngine::lock_down(const std::filesystem::path& source_folder)
     // Listing secrets would read those that are kept in files, behind the fence. Fails if the
     // script has used some: then they have been read.
     (void)execute(connection_.get(), "SET allow_persistent_secrets=false");
-    const std::array<std::string, 5> statements{
+    const std::array<std::string, 6> statements{
+        // FROM 'other.duckdb' is this function, unnamed. It attaches the file for as long as its
+        // prepared statement lives, and the next one to name the file waits for that, for ever.
+        "CREATE OR REPLACE TEMP MACRO read_duckdb(file) AS TABLE SELECT error("
+        "'a database file is served by a startup script that attaches it: ' || file)",
         "SET enable_progress_bar=true",
         "SET enable_progress_bar_print=false",
         "SET allowed_directories=" + directory_list(directories),

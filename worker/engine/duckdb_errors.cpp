@@ -14,6 +14,9 @@ Error error_from(const char* text) {
         error.code = ErrorCode::kCancelled;
     } else if (message.starts_with("INTERNAL Error") || message.starts_with("FATAL Error")) {
         error.code = ErrorCode::kInternal;
+    } else if (message.find("transaction is launched in read-only mode") != message.npos ||
+               message.find("which is attached in read-only mode") != message.npos) {
+        error.code = ErrorCode::kReadOnly;
     } else {
         error.code = ErrorCode::kQueryError;
     }

@@ -9,7 +9,8 @@
 
 namespace shortq::engine {
 
-// kCancelled for an interrupted query, kInternal for a FATAL or INTERNAL error, else kQueryError.
+// kCancelled for an interrupted query, kInternal for a FATAL or INTERNAL error, kReadOnly for a
+// write that the engine itself refuses, else kQueryError.
 [[nodiscard]] Error error_from(const char* text);
 
 // The error of a result whose query failed. Pre: there is one.
