@@ -1,6 +1,7 @@
 #include "worker/engine/duckdb_run.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,7 +86,8 @@ private:
     // ---- Judging: the whole text, before any of it runs ----
 
     Result<void> plan() {
-        auto statements = split_statements(query_.text);
+        plain_text_ = with_plain_spaces(query_.text);
+        auto statements = split_statements(plain_text_ ? *plain_text_ : query_.text);
         if (statements.empty()) return fail(ErrorCode::kBadRequest, "the query is empty");
         if (statements.size() > kStatementsMax) {
             return fail(ErrorCode::kTooLarge,
@@ -136,6 +138,9 @@ private:
         step.part_count =
             duckdb_extract_statements(context_.connection, text.c_str(), step.parts.out());
         if (step.part_count == 0) {
+            if (duckdb_extract_statements_error(step.parts.get()) == nullptr) {
+                return fail(ErrorCode::kBadRequest, "the engine finds no statement in: " + text);
+            }
             return tl::unexpected(error_from(duckdb_extract_statements_error(step.parts.get())));
         }
         if (!step.judgement.known) {
@@ -304,6 +309,7 @@ private:
     const RunContext& context_;
     const Query& query_;
     ResultSink& sink_;
+    std::optional<std::string> plain_text_;  // What the steps point into, if not the query's own.
     std::vector<Step> steps_;
     bool in_transaction_ = false;
 };

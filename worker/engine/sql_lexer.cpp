@@ -47,6 +47,11 @@ public:
         return std::move(statements_);
     }
 
+    // Begin and length of each white space of several bytes between the tokens. Call after run().
+    const std::vector<std::pair<std::size_t, std::size_t>>& wide_spaces() const {
+        return wide_spaces_;
+    }
+
 private:
     char peek(std::size_t ahead = 0) const {
         return at_ + ahead < sql_.size() ? sql_[at_ + ahead] : '\0';
@@ -55,6 +60,7 @@ private:
     void skip_blank() {
         while (at_ < sql_.size()) {
             if (const std::size_t space = space_length(sql_.substr(at_)); space > 0) {
+                if (space > 1) wide_spaces_.emplace_back(at_, space);
                 advance(space);
             } else if (peek() == '-' && peek(1) == '-') {
                 const std::size_t end = sql_.find_first_of("\r\n", at_);
@@ -162,7 +168,10 @@ private:
 
     void take_dollar() {
         std::size_t n = 1;
-        while (is_word_start(peek(n)) || (n > 1 && is_digit(peek(n)))) ++n;
+        while ((is_word_start(peek(n)) || (n > 1 && is_digit(peek(n)))) &&
+               space_length(sql_.substr(at_ + n)) == 0) {
+            ++n;
+        }
         if (peek(n) == '$') {
             const std::string_view tag = sql_.substr(at_, n + 1);
             const std::size_t close = sql_.find(tag, at_ + tag.size());
@@ -192,6 +201,7 @@ private:
     std::size_t end_ = 0;
     std::vector<Token> tokens_;
     std::vector<Statement> statements_;
+    std::vector<std::pair<std::size_t, std::size_t>> wide_spaces_;
 };
 
 std::string quote(std::string_view text, char mark) {
@@ -206,6 +216,22 @@ std::string quote(std::string_view text, char mark) {
 }  // namespace
 
 std::vector<Statement> split_statements(std::string_view sql) { return Lexer(sql).run(); }
+
+std::optional<std::string> with_plain_spaces(std::string_view sql) {
+    if (std::ranges::none_of(sql, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
+        return std::nullopt;
+    }
+    Lexer lexer(sql);
+    (void)lexer.run();
+    if (lexer.wide_spaces().empty()) return std::nullopt;
+    std::string out;
+    std::size_t copied = 0;
+    for (const auto& [begin, length] : lexer.wide_spaces()) {
+        out.append(sql.substr(copied, begin - copied)).append(1, ' ');
+        copied = begin + length;
+    }
+    return out.append(sql.substr(copied));
+}
 
 std::string lower(std::string_view text) {
     std::string out(text);

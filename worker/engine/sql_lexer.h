@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,11 @@ struct Statement {
 // Pre: less than 4 GiB. Unterminated quotes and comments reach to the end of the text; the parser
 // reports them. Owns: the result points into `sql`.
 [[nodiscard]] std::vector<Statement> split_statements(std::string_view sql);
+
+// `sql` with each Unicode space between its tokens made a plain one; nothing if there is none.
+// DuckDB does the same, but loses count of dollar quotes, and then takes such a space for a part of
+// a name: what has been judged must be what it sees.
+[[nodiscard]] std::optional<std::string> with_plain_spaces(std::string_view sql);
 
 // ASCII lower case, as catalogs and keywords compare names.
 [[nodiscard]] std::string lower(std::string_view text);

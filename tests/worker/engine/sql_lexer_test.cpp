@@ -126,5 +126,22 @@ TEST(SqlLexerTest, QuotedNamesReadBackAsThemselves) {
     EXPECT_EQ(quote_literal("it's"), "'it''s'");
 }
 
+// Unicode spaces between tokens become plain ones, those in texts, names and dollar quotes stay.
+// Method: each place; texts without any give nothing.
+TEST(SqlLexerTest, WideSpacesBetweenTokensBecomePlain) {
+    EXPECT_EQ(with_plain_spaces("select\xC2\xA0"
+                                "1,\xE3\x80\x80\xEF\xBB\xBF"
+                                "2"),
+              "select 1,  2");
+    EXPECT_EQ(with_plain_spaces("x\xE2\x80\x83 '\xC2\xA0' \"\xC2\xA0\" $$\xC2\xA0$$"),
+              "x  '\xC2\xA0' \"\xC2\xA0\" $$\xC2\xA0$$");
+    EXPECT_EQ(with_plain_spaces("$$$$\xC2\xA0$$ $\xC2\xA0$"), "$$$$ $$ $\xC2\xA0$");
+    EXPECT_EQ(with_plain_spaces("$\xC2\xA0$ 1"), "$ $ 1");
+    for (const char* text :
+         {"", "select 1", "select '\xC2\xA0'", "select \xC3\xA9", "\xC2", "\xFF"}) {
+        EXPECT_EQ(with_plain_spaces(text), std::nullopt) << text;
+    }
+}
+
 }  // namespace
 }  // namespace shortq::engine
