@@ -56,56 +56,55 @@ const ClientFacts* ClientDoor::sender() const {
 
 ClientSays ClientDoor::interpret() {
     const auto message = proto::decode(in_.header_bytes());
-    if (!message) {
-        ++malformed_;
-        return refuse(0, message.error().code, message.error().message);
-    }
+    if (!message) return refuse_malformed(0, message.error().code, message.error().message);
     const auto* known = sender();
     const auto session_is = [&](std::uint64_t session) {
         return known != nullptr && known->session == session;
     };
-    return std::visit(
-        Overloaded{
-            [&](const proto::Hello& hello) { return on_hello(hello); },
-            [&](const proto::Request& request) { return on_request(request, known); },
-            [&](const proto::Cancel& cancel) -> ClientSays {
-                if (!session_is(cancel.session)) return Nothing{};
-                return core::CancelRequested{known->client, cancel.id};
-            },
-            [&](const proto::Heartbeat& heartbeat) -> ClientSays {
-                if (session_is(heartbeat.session)) {
-                    // The answer is how an idle client knows that this end is alive.
-                    static_cast<void>(send(known->client, proto::Heartbeat{}));
-                    return core::ClientHeard{known->client};
-                }
-                return refuse(0, ErrorCode::kUnknownSession, "unknown session: say hello again");
-            },
-            [&](const proto::Goodbye& goodbye) -> ClientSays {
-                if (!session_is(goodbye.session)) return Nothing{};
-                return core::ClientLost{known->client};
-            },
-            [&](const auto&) {
-                ++malformed_;
-                return refuse(0, ErrorCode::kBadRequest, "a client does not send this kind");
-            },
-        },
-        *message);
+    const auto ignore_session = [&]() -> ClientSays {  // These two have no answer.
+        without_session_.add("a cancel or goodbye of an unknown session");
+        return Nothing{};
+    };
+    return std::visit(Overloaded{
+                          [&](const proto::Hello& hello) { return on_hello(hello); },
+                          [&](const proto::Request& request) { return on_request(request, known); },
+                          [&](const proto::Cancel& cancel) -> ClientSays {
+                              if (!session_is(cancel.session)) return ignore_session();
+                              return core::CancelRequested{known->client, cancel.id};
+                          },
+                          [&](const proto::Heartbeat& heartbeat) -> ClientSays {
+                              if (session_is(heartbeat.session)) {
+                                  // The answer is how an idle client knows that this end is alive.
+                                  static_cast<void>(send(known->client, proto::Heartbeat{}));
+                                  return core::ClientHeard{known->client};
+                              }
+                              return refuse_session(0);
+                          },
+                          [&](const proto::Goodbye& goodbye) -> ClientSays {
+                              if (!session_is(goodbye.session)) return ignore_session();
+                              return core::ClientLost{known->client};
+                          },
+                          [&](const auto&) {
+                              return refuse_malformed(0, ErrorCode::kBadRequest,
+                                                      "a client does not send this kind");
+                          },
+                      },
+                      *message);
 }
 
 ClientSays ClientDoor::on_hello(const proto::Hello& hello) {
     if (const auto* known = sender()) return core::ClientLost{known->client};
     const auto version = std::min(hello.version_max, proto::kVersionMax);
     if (version < hello.version_min || version < proto::kVersionMin) {
-        return refuse(0, ErrorCode::kBadRequest,
-                      fmt::format("no common protocol version: this primary speaks {} to {}, the "
-                                  "client {} to {}",
-                                  proto::kVersionMin, proto::kVersionMax, hello.version_min,
-                                  hello.version_max));
+        return refuse_malformed(
+            0, ErrorCode::kBadRequest,
+            fmt::format("no common protocol version: this primary speaks {} to {}, the client {} "
+                        "to {}",
+                        proto::kVersionMin, proto::kVersionMax, hello.version_min,
+                        hello.version_max));
     }
-    if (hello.role != proto::Role::kClient) {
-        ++malformed_;
-        return refuse(0, ErrorCode::kBadRequest, "workers do not connect here");
-    }
+    if (hello.role != proto::Role::kClient)
+        return refuse_malformed(0, ErrorCode::kBadRequest, "workers do not connect here");
     arriving_ = ClientFacts{};
     arriving_.identity = in_.sender();
     arriving_.address = peer_address(in_.header);
@@ -117,12 +116,11 @@ ClientSays ClientDoor::on_hello(const proto::Hello& hello) {
 }
 
 ClientSays ClientDoor::on_request(const proto::Request& request, const ClientFacts* known) {
-    if (known == nullptr || known->session != request.session)
-        return refuse(request.id, ErrorCode::kUnknownSession, "unknown session: say hello again");
+    if (known == nullptr || known->session != request.session) return refuse_session(request.id);
     if (in_.bodies.empty() || in_.bodies.size() > 2 || request.id == 0) {
-        ++malformed_;
-        return refuse(request.id, ErrorCode::kBadRequest,
-                      "a request has an id above 0 and one or two bodies: text and parameters");
+        return refuse_malformed(
+            request.id, ErrorCode::kBadRequest,
+            "a request has an id above 0 and one or two bodies: text and parameters");
     }
     std::uint64_t bytes = 0;
     for (const auto& body : in_.bodies) bytes += body.size();
@@ -158,6 +156,18 @@ ClientSays ClientDoor::refuse(std::uint64_t id, ErrorCode code, std::string_view
     const auto* known = sender();
     if (known == nullptr || code == ErrorCode::kUnknownSession) return Nothing{};
     return core::ClientHeard{known->client};
+}
+
+ClientSays ClientDoor::refuse_malformed(std::uint64_t id, ErrorCode code,
+                                        std::string_view message) {
+    malformed_.add(message);
+    return refuse(id, code, message);
+}
+
+ClientSays ClientDoor::refuse_session(std::uint64_t id) {
+    constexpr std::string_view kMessage = "unknown session: say hello again";
+    without_session_.add(kMessage);
+    return refuse(id, ErrorCode::kUnknownSession, kMessage);
 }
 
 void ClientDoor::admit(core::ClientId client, std::uint32_t workers, std::uint32_t generation) {

@@ -12,6 +12,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "primary/bad_messages.h"
 #include "primary/core/events.h"
 #include "primary/wire.h"
 #include "proto/message.h"
@@ -72,12 +73,20 @@ public:
                             std::span<zmq::message_t> bodies = {});
 
     [[nodiscard]] const ClientFacts* facts(core::ClientId client) const;
-    [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
+    // Malformed, of an unknown version, or of a kind that clients do not send.
+    [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_.count(); }
+    // Out of order: from a connection that has not said hello, or not to this primary.
+    [[nodiscard]] std::uint64_t without_session() const noexcept {
+        return without_session_.count();
+    }
 
 private:
     [[nodiscard]] ClientSays on_hello(const proto::Hello& hello);
     [[nodiscard]] ClientSays on_request(const proto::Request& request, const ClientFacts* known);
     [[nodiscard]] ClientSays refuse(std::uint64_t id, ErrorCode code, std::string_view message);
+    [[nodiscard]] ClientSays refuse_malformed(std::uint64_t id, ErrorCode code,
+                                              std::string_view message);
+    [[nodiscard]] ClientSays refuse_session(std::uint64_t id);
     [[nodiscard]] const ClientFacts* sender() const;
 
     struct TextHash {
@@ -94,7 +103,8 @@ private:
     std::vector<ClientFacts> clients_;  // By slot.
     std::unordered_map<std::string, core::ClientId, TextHash, std::equal_to<>> by_identity_;
     std::uint64_t admitted_ = 0;
-    std::uint64_t malformed_ = 0;
+    BadMessages malformed_{"a client"};
+    BadMessages without_session_{"a client"};
 };
 
 }  // namespace shortq::primary

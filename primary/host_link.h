@@ -28,6 +28,7 @@ enum class View : std::uint8_t {
     kGenerations,
     kSettings,
     kSlowLog,
+    kStats,
 };
 struct ReloadCall {};
 struct CancelCall {

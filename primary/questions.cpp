@@ -46,6 +46,11 @@ Rows Primary::rows_of(View view) {
             return setting_rows(options_);
         case View::kSlowLog:
             return slow_rows(slow_log_);
+        case View::kStats:
+            return stat_rows(dispatcher_.snapshot(now()),
+                             {.clients_malformed = clients_.malformed(),
+                              .clients_without_session = clients_.without_session(),
+                              .workers_malformed = workers_.malformed()});
     }
     return {};
 }

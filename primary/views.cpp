@@ -88,6 +88,7 @@ const Columns kSlowColumns{
     {"queued_ms", "DOUBLE"},   {"run_ms", "DOUBLE"}, {"outcome", "VARCHAR"},
     {"ended_at", "TIMESTAMP"}, {"text", "VARCHAR"},
 };
+const Columns kStatColumns{{"name", "VARCHAR"}, {"kind", "VARCHAR"}, {"value", "BIGINT"}};
 
 // The core knows one running request per worker; the primary's own engine has several lanes.
 std::string state_of(const core::RequestSnapshot& request, const QueryDetails& details) {
@@ -186,6 +187,28 @@ Rows slow_rows(const SlowLog& log) {
     return rows;
 }
 
+Rows stat_rows(const core::Snapshot& snapshot, const DoorCounts& doors) {
+    Rows rows;
+    const auto add = [&rows](const char* name, const char* kind, std::uint64_t value) {
+        rows.push_back({std::string(name), std::string(kind), whole(value)});
+    };
+    const auto& totals = snapshot.totals;
+    add("requests_accepted", "counter", totals.accepted);
+    add("requests_refused", "counter", totals.refused);
+    add("requests_answered", "counter", totals.answered);
+    add("requests_failed", "counter", totals.failed);
+    add("requests_dropped", "counter", totals.dropped);
+    add("requests_retried", "counter", totals.retried);
+    add("client_messages_malformed", "counter", doors.clients_malformed);
+    add("client_messages_without_session", "counter", doors.clients_without_session);
+    add("worker_messages_malformed", "counter", doors.workers_malformed);
+    add("requests_queued", "gauge", totals.queued);
+    add("requests_at_workers", "gauge", totals.at_workers);
+    add("requests_abandoned", "gauge", totals.abandoned);
+    add("request_bytes", "gauge", totals.bytes);
+    return rows;
+}
+
 // ---- The engine's side
 
 namespace {
@@ -229,7 +252,8 @@ std::vector<engine::HostTable> host_tables(HostLink& link) {
             table(link, "clients", kClientColumns, View::kClients),
             table(link, "generations", kGenerationColumns, View::kGenerations),
             table(link, "settings", kSettingColumns, View::kSettings),
-            table(link, "slow_log", kSlowColumns, View::kSlowLog)};
+            table(link, "slow_log", kSlowColumns, View::kSlowLog),
+            table(link, "stats", kStatColumns, View::kStats)};
 }
 
 std::vector<engine::HostCall> host_calls(HostLink& link) {

@@ -43,6 +43,12 @@ struct SlowQuery {
     std::string text;
     std::chrono::system_clock::time_point ended{};
 };
+// Messages that nobody should have sent, by door.
+struct DoorCounts {
+    std::uint64_t clients_malformed = 0;
+    std::uint64_t clients_without_session = 0;
+    std::uint64_t workers_malformed = 0;
+};
 struct ShellFacts {
     std::function<WorkerDetails(core::WorkerId)> worker;
     std::function<ClientDetails(core::ClientId)> client;
@@ -72,6 +78,7 @@ private:
 [[nodiscard]] Rows generation_rows(const core::Snapshot& snapshot, const ShellFacts& facts);
 [[nodiscard]] Rows setting_rows(const Options& options);
 [[nodiscard]] Rows slow_rows(const SlowLog& log);
+[[nodiscard]] Rows stat_rows(const core::Snapshot& snapshot, const DoorCounts& doors);
 
 // For an engine whose questions go through `link`, which must outlive it.
 [[nodiscard]] std::vector<engine::HostTable> host_tables(HostLink& link);

@@ -21,7 +21,7 @@ bool WorkerDoor::receive() { return primary::receive(socket_, in_) == Received::
 std::optional<WorkerDoor::WorkerSays> WorkerDoor::interpret() {
     auto message = proto::decode(in_.header_bytes());
     if (!message) {
-        ++malformed_;
+        malformed_.add(message.error().message);
         return std::nullopt;
     }
     if (const auto* hello = std::get_if<proto::Hello>(&*message)) {
@@ -30,7 +30,7 @@ std::optional<WorkerDoor::WorkerSays> WorkerDoor::interpret() {
     }
     const auto found = by_identity_.find(in_.sender());
     if (found == by_identity_.end()) {
-        ++malformed_;
+        malformed_.add("it has not said hello with a token of ours");
         return std::nullopt;
     }
     return WorkerSays{found->second, *message};
@@ -40,7 +40,7 @@ void WorkerDoor::on_hello(const proto::Hello& hello) {
     const auto worker = hello.role == proto::Role::kWorker ? identify_(hello.token)
                                                            : std::optional<core::WorkerId>();
     if (!worker || connected(*worker)) {
-        ++malformed_;
+        malformed_.add("a hello without a token of ours");
         return;
     }
     const auto slot = core::slot_of(*worker);

@@ -13,6 +13,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "primary/bad_messages.h"
 #include "primary/core/types.h"
 #include "primary/wire.h"
 #include "proto/message.h"
@@ -48,7 +49,8 @@ public:
     void forget(core::WorkerId worker);
     void heartbeat_all();
 
-    [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
+    // Malformed, or not from a worker of ours.
+    [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_.count(); }
 
 private:
     void on_hello(const proto::Hello& hello);
@@ -70,7 +72,7 @@ private:
     Incoming in_;
     std::vector<Peer> peers_;  // By slot.
     std::unordered_map<std::string, core::WorkerId, TextHash, std::equal_to<>> by_identity_;
-    std::uint64_t malformed_ = 0;
+    BadMessages malformed_{"the workers' socket"};
 };
 
 }  // namespace shortq::primary

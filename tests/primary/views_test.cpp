@@ -99,6 +99,7 @@ TEST(ViewsTest, RowsHaveTheColumnsOfTheirTable) {
                           : view == View::kClients     ? client_rows(state, facts())
                           : view == View::kGenerations ? generation_rows(state, facts())
                           : view == View::kSettings    ? setting_rows(options)
+                          : view == View::kStats       ? stat_rows(state, {})
                                                        : slow_rows(log);
         question.answer->give(rows);
     });
@@ -108,6 +109,34 @@ TEST(ViewsTest, RowsHaveTheColumnsOfTheirTable) {
         ASSERT_FALSE(rows.empty()) << table.name;
         for (const auto& row : rows) EXPECT_EQ(row.size(), table.columns.size()) << table.name;
     }
+}
+
+// Counters of the core and of the doors are told by name, and none is taken for another.
+TEST(ViewsTest, StatsHaveTheCountersOfCoreAndDoors) {
+    auto state = snapshot();
+    state.totals.accepted = 1;
+    state.totals.refused = 2;
+    state.totals.answered = 3;
+    state.totals.failed = 4;
+    state.totals.dropped = 5;
+    state.totals.retried = 6;
+    state.totals.queued = 10;
+    state.totals.at_workers = 11;
+    state.totals.abandoned = 12;
+    state.totals.bytes = 13;
+    std::string told;
+    for (const auto& row : stat_rows(
+             state, {.clients_malformed = 7, .clients_without_session = 8, .workers_malformed = 9}))
+        told += std::get<std::string>(row[0]) + " " + std::get<std::string>(row[1]) + " " +
+                std::to_string(std::get<std::int64_t>(row[2])) + "\n";
+    EXPECT_EQ(
+        told,
+        "requests_accepted counter 1\nrequests_refused counter 2\n"
+        "requests_answered counter 3\nrequests_failed counter 4\n"
+        "requests_dropped counter 5\nrequests_retried counter 6\n"
+        "client_messages_malformed counter 7\nclient_messages_without_session counter 8\n"
+        "worker_messages_malformed counter 9\nrequests_queued gauge 10\n"
+        "requests_at_workers gauge 11\nrequests_abandoned gauge 12\nrequest_bytes gauge 13\n");
 }
 
 // A call hands its argument over and gives the answer back; a wrong argument never gets there.
