@@ -64,6 +64,14 @@ TEST(SyncRoutingTest, SchemaShortqCannotBeChanged) {
         EXPECT_TRUE(check_sync_text(text)) << text;
 }
 
+// A text that nests without end is left to the engine, which refuses it, and does not end the
+// primary.
+TEST(SyncRoutingTest, DeepNestingIsLeftToTheEngine) {
+    std::string text;
+    for (int i = 0; i < 100000; ++i) text += "explain ";
+    EXPECT_TRUE(check_sync_text(text + "drop schema shortq"));
+}
+
 // Nor may a macro take the place of a procedure, or of the function behind a view.
 TEST(SyncRoutingTest, ProceduresCannotBeReplaced) {
     for (const auto* text : {"create macro shortq_cancel(x) as table select 1",

@@ -124,7 +124,12 @@ private:
         return {};
     }
 
+    // EXPLAIN, PREPARE and WITH lead from one verb to the next.
     Result<void> judge_verb(std::size_t at) {
+        if (++verbs_ > kVerbsMax) {
+            return fail(ErrorCode::kBadRequest,
+                        "EXPLAIN, PREPARE and WITH are nested too deeply in each other");
+        }
         while (is_symbol(at, '(')) ++at;
         const std::string verb = word(at);
         if (contains(outside_verbs(), verb)) return refuse(upper(verb), access_);
@@ -230,8 +235,11 @@ private:
         return judge_inner(at + 1);
     }
 
+    static constexpr int kVerbsMax = 8;  // Valid SQL has three.
+
     std::string_view text_;
     const std::vector<Token>& tokens_;
+    int verbs_ = 0;
     Access access_;
     const std::vector<std::string>& unjudged_;
     Judgement judgement_;

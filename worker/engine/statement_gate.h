@@ -23,7 +23,8 @@ struct Judgement {
 };
 
 // `unjudged`: functions to refuse besides ours, in lower case, sorted.
-// Errors: kReadOnly saying what is refused and what is allowed.
+// Errors: kReadOnly saying what is refused and what is allowed; kBadRequest for one EXPLAIN in
+// another and so on, deeper than SQL goes.
 [[nodiscard]] Result<Judgement> judge(const Statement& statement, Access access,
                                       const std::vector<std::string>& unjudged = {});
 

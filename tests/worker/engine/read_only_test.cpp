@@ -359,6 +359,29 @@ TEST_F(ReadOnlyTest, FilesOutsideTheFolderAreNotRead) {
     }
 }
 
+// Nesting ends before the stack does. Method: twenty thousand of each word that leads to
+// another, and of brackets.
+TEST_F(ReadOnlyTest, DeepNestingIsRefused) {
+    const auto repeated = [](std::string_view text) {
+        std::string out;
+        for (int i = 0; i < 20000; ++i) out += text;
+        return out;
+    };
+    for (const char* word :
+         {"explain ", "explain analyze ", "with x as (select 1) ", "explain (format json) "}) {
+        EXPECT_THAT(ask(*engine_, repeated(word) + "select 1"), StartsWith("bad_request: "))
+            << word;
+    }
+    for (const auto& text :
+         {repeated("(") + "select 1" + repeated(")"), "select " + repeated("[") + repeated("]"),
+          "select " + repeated("abs(") + repeated(")")}) {
+        EXPECT_THAT(ask(*engine_, text), StartsWith("query_error: "));
+    }
+    EXPECT_THAT(ask(*start("", {.access = Access::kSync}), repeated("prepare p as ") + "select 1"),
+                StartsWith("bad_request: "));
+    EXPECT_EQ(ask(*engine_, "select 1"), "1\n");
+}
+
 // A failing statement leaves the engine able to answer. Method: many failures, then a question.
 TEST_F(ReadOnlyTest, FailuresDoNotStick) {
     for (int i = 0; i < 20; ++i) {
