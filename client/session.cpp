@@ -121,10 +121,11 @@ Result<RequestNumber> Session::submit(Time now, const Submission& submission) {
     if (!submission.parameters->empty()) {
         request.bodies.push_back(own(proto::encode_parameters(*submission.parameters)));
         if (ever_open_ && request.bodies[1].bytes.size() > server_.query_bytes_max) {
-            return fail(ErrorCode::kTooLarge, "the parameters have " +
-                                                  std::to_string(request.bodies[1].bytes.size()) +
-                                                  " bytes; the server takes at most " +
-                                                  std::to_string(server_.query_bytes_max));
+            return fail(ErrorCode::kTooLarge,
+                        "the parameters have " + std::to_string(request.bodies[1].bytes.size()) +
+                            " bytes; the server takes at most " +
+                            std::to_string(server_.query_bytes_max) + " (--max-query-bytes)",
+                        server_.endpoint);
         }
     }
     request.submitted = now;

@@ -17,6 +17,12 @@ Buffer as_buffer(zmq::message_t message) {
     return {bytes, std::move(owner)};
 }
 
+// Only for an address like tcp://[::1]:5001: ZeroMQ takes the first address of a name, and with
+// this on that is localhost's ::1, where a primary does not listen unless told to.
+void allow_ipv6(zmq::socket_t& dealer, const std::string& endpoint) {
+    dealer.set(zmq::sockopt::ipv6, endpoint.find('[') != std::string::npos);
+}
+
 }  // namespace
 
 class Transport::Sockets {
@@ -33,6 +39,7 @@ public:
         dealer.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
         dealer.set(zmq::sockopt::sndhwm, 0);  // Bounded by the server's limit of open requests.
         dealer.set(zmq::sockopt::tcp_keepalive, 1);
+        allow_ipv6(dealer, endpoint);
         const auto address = kMonitorEndpoint + std::to_string(++opened);
         const int events =
             ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_MONITOR_STOPPED;
@@ -58,6 +65,7 @@ Result<void> Transport::check(const std::string& endpoint) {
         zmq::context_t context;
         zmq::socket_t dealer(context, zmq::socket_type::dealer);
         dealer.set(zmq::sockopt::linger, 0);
+        allow_ipv6(dealer, endpoint);
         dealer.connect(endpoint);
         return {};
     } catch (const zmq::error_t& error) {

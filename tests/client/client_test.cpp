@@ -193,6 +193,19 @@ TEST(ClientConnectTest, NobodyThereIsSaidInTime) {
                 HasSubstr("no shortq answered within 0.3 s; is it running?"));
 }
 
+TEST(ClientConnectTest, ServerOnAnIpv6AddressIsReached) {
+    std::optional<FakeServer> server;
+    try {
+        server.emplace("tcp://[::1]:*");
+    } catch (const zmq::error_t& error) {
+        GTEST_SKIP() << "this machine has no ::1: " << error.what();
+    }
+    auto connecting =
+        std::async(std::launch::async, [&] { return Client::connect(to({server->endpoint()})); });
+    server->welcome();
+    EXPECT_TRUE(connecting.get());
+}
+
 TEST(ClientConnectTest, MalformedEndpointIsRefused) {
     EXPECT_EQ(Client::connect(to({"nonsense"})).error().code, ErrorCode::kBadRequest);
     EXPECT_EQ(Client::connect(to({})).error().code, ErrorCode::kBadRequest);

@@ -2,14 +2,15 @@
 
 namespace shortq::test {
 
-FakeServer::FakeServer() {
-    bind("tcp://127.0.0.1:*");
+FakeServer::FakeServer(const std::string& endpoint) {
+    bind(endpoint);
     endpoint_ = router_.get(zmq::sockopt::last_endpoint);
 }
 
 void FakeServer::bind(const std::string& endpoint) {
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     router_.set(zmq::sockopt::linger, 0);
+    router_.set(zmq::sockopt::ipv6, endpoint.find('[') != std::string::npos);
     router_.bind(endpoint);
 }
 

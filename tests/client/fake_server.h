@@ -24,7 +24,8 @@ struct Heard {
 
 class FakeServer {
 public:
-    FakeServer();  // Port 0.
+    // Throws zmq::error_t if the machine has no such address.
+    explicit FakeServer(const std::string& endpoint = "tcp://127.0.0.1:*");
 
     [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
 

@@ -181,8 +181,9 @@ TEST_F(SessionTest, LimitsOfTheWelcomeAreCheckedBeforeSending) {
     const auto too_large = submit(std::string(101, 'x'));
     EXPECT_EQ(too_large.error().code, ErrorCode::kTooLarge);
     EXPECT_THAT(too_large.error().message, HasSubstr("at most 100"));
-    EXPECT_EQ(submit("p", proto::Mode::kDeferred, {}, {{"", std::string(100, 'x')}}).error().code,
-              ErrorCode::kTooLarge);
+    const auto parameters = submit("p", proto::Mode::kDeferred, {}, {{"", std::string(100, 'x')}});
+    EXPECT_EQ(parameters.error().code, ErrorCode::kTooLarge);
+    EXPECT_THAT(parameters.error().message, HasSubstr("at most 100 (--max-query-bytes)"));
     EXPECT_TRUE(submit("two"));
     EXPECT_TRUE(submit("three"));
     EXPECT_EQ(submit("four").error().code, ErrorCode::kOverloaded);
