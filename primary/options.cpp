@@ -7,6 +7,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -295,16 +299,22 @@ Result<void> take_config_key(const std::string& file, const std::string& key,
 
 Result<Given> read_config(const std::string& file) {
     Given given;
+    std::ifstream text(file);
+    std::error_code ignored;
+    if (!text || std::filesystem::is_directory(file, ignored)) {  // A folder opens, as if empty.
+        const auto* const why = text ? "it is a folder" : std::strerror(errno);
+        return fail(ErrorCode::kBadRequest, fmt::format("cannot read {}: {}", file, why),
+                    "--config");
+    }
     try {
-        const toml::table table = toml::parse_file(file);
+        const toml::table table = toml::parse(text, file);
         for (const auto& [key, node] : table) {
             const auto taken = take_config_key(file, std::string(key.str()), node, given);
             if (!taken) return tl::unexpected(taken.error());
         }
     } catch (const toml::parse_error& error) {
-        const auto line = error.source().begin.line;
         return fail(ErrorCode::kBadRequest, std::string(error.description()),
-                    line > 0 ? fmt::format("{}:{}", file, line) : "--config");
+                    fmt::format("{}:{}", file, error.source().begin.line));
     }
     return given;
 }

@@ -215,7 +215,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "--insecure to listen there anyway"},
         BadLine{"NoConfigFile",
                 {"--config", "/no/such.toml", "2", "x.sql"},
-                "--config: File could not be opened for reading"}),
+                "--config: cannot read /no/such.toml: No such file or directory"},
+        BadLine{"ConfigFolder",
+                {"--config", "/", "2", "x.sql"},
+                "--config: cannot read /: it is a folder"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // An address for everybody is accepted once the user has said that this is meant.
