@@ -1,12 +1,57 @@
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
 #include "tests/end-to-end/fixture.h"
+#include "tests/end-to-end/raw_peer.h"
 
 namespace shortq::test {
 namespace {
 
-using ::testing::Contains;
-using ::testing::Each;
+using ::testing::AnyOf;
 
-class DispatchTest : public EndToEnd {};
+class DispatchTest : public EndToEnd {
+protected:
+    // How many queries the only worker has run so far, by its own count.
+    static std::string runs(Client& client) { return cell(client.deferred("sequence")); }
+};
+
+// Case 1. Goal: nobody waits beside an idle worker. Method: 20 clients with 200 queries each at two
+// workers. At each look there are either two running or none waiting; a look is one snapshot.
+TEST_F(DispatchTest, NobodyWaitsBesideAnIdleWorker) {
+    constexpr int kQueries = 200;
+    const Server server(test_engine(2));
+    std::vector<Client> clients;
+    for (int i = 0; i < 20; ++i) clients.push_back(server.connect());
+    auto observer = server.connect();
+    ASSERT_TRUE(wait_until([&] { return cell(observer.deferred("seat")) == "2"; }));
+    std::vector<Submitted> submitted;
+    for (int query = 0; query < kQueries; ++query) {
+        for (auto& client : clients) submitted.push_back(client.submit("sleep 1"));
+    }
+    std::int64_t most_waiting = 0;
+    EXPECT_TRUE(wait_until([&] {
+        const auto look = observer.sync(
+            "select count(*) filter (where state = 'running'), count(*) filter (where state = "
+            "'queued') from shortq.queries where mode = 'deferred'");
+        if (!look) throw std::runtime_error(summary(look));
+        const auto running = look->integer(0, 0).value_or(-1);
+        const auto waiting = look->integer(0, 1).value_or(-1);
+        EXPECT_TRUE(running == 2 || waiting == 0) << running << " run, " << waiting << " wait";
+        most_waiting = std::max(most_waiting, waiting);
+        return running + waiting == 0;
+    }));
+    EXPECT_GT(most_waiting, 0);
+    std::map<std::uint32_t, int> by_worker;
+    for (auto& one : submitted) {
+        const auto reply = reply_of(one);
+        ASSERT_TRUE(reply) << summary(reply);
+        ++by_worker[reply->facts().worker];
+    }
+    EXPECT_GT(by_worker[1], 0);
+    EXPECT_GT(by_worker[2], 0);
+    EXPECT_EQ(by_worker[1] + by_worker[2], 20 * kQueries);
+}
 
 // Case 5. Goal: nothing waits for a worker that takes long to load. Method: the second of two loads
 // for five seconds; requests before that are all answered by the first, later ones by both.
@@ -30,6 +75,87 @@ TEST_F(DispatchTest, ShortQueriesDoNotWaitForALongOne) {
     EXPECT_EQ(a.reply.wait_for(milliseconds(0)), std::future_status::timeout);
     client.cancel(a.number);
     EXPECT_EQ(summary(reply_of(a)).substr(0, 9), "cancelled");
+}
+
+// Case 7. Goal: short queries have the free workers to themselves. Method: one that would take ten
+// minutes, and 200 short ones at once, at three workers: all are answered before the long one, by
+// the other two, which both take part.
+TEST_F(DispatchTest, ShortQueriesHaveTheFreeWorkersBesideALongOne) {
+    const Server server(test_engine(3));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until([&] { return cell(client.deferred("seat")) == "3"; }));
+    auto long_one = client.submit("sleep 600000");
+    ASSERT_TRUE(wait_until_running(client, 1));
+    const pid_t busy = busy_worker(client);
+    std::vector<Submitted> short_ones;
+    for (int i = 0; i < 200; ++i) short_ones.push_back(client.submit("pid"));
+    std::set<std::string> pids;
+    for (auto& one : short_ones) pids.insert(cell(one));
+    EXPECT_EQ(pids.size(), 2U);
+    EXPECT_FALSE(pids.contains(std::to_string(busy)));
+    EXPECT_EQ(long_one.reply.wait_for(milliseconds(0)), std::future_status::timeout);
+    client.cancel(long_one.number);
+    EXPECT_EQ(summary(reply_of(long_one)).substr(0, 9), "cancelled");
+}
+
+// Case 27. Goal: likeness of texts does not put a short query behind a long one. Method: 200 short
+// queries at once and, among them, one that would take ten minutes and differs by a number only, at
+// two workers: all short ones are answered while the long one runs.
+TEST_F(DispatchTest, ShortQueriesDoNotWaitForALongOneOfTheSameShape) {
+    const Server server(test_engine(2));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until([&] { return cell(client.deferred("seat")) == "2"; }));
+    for (const int position : {0, 100, 199}) {
+        Submitted long_one;
+        std::vector<Submitted> short_ones;
+        for (int i = 0; i < 200; ++i) {
+            if (i == position) long_one = client.submit("sleep 600000");
+            short_ones.push_back(client.submit("sleep 1"));
+        }
+        for (auto& one : short_ones) EXPECT_EQ(cell(one), "1");
+        EXPECT_EQ(long_one.reply.wait_for(milliseconds(0)), std::future_status::timeout);
+        ASSERT_TRUE(wait_until_running(client, 1));
+        client.cancel(long_one.number);
+        EXPECT_EQ(summary(reply_of(long_one)).substr(0, 9), "cancelled");
+    }
+}
+
+// Case 8. Goal: a cancelled request that waits is answered at once and never runs. Method: cancel
+// it behind one that would take ten minutes; that one still runs when the answer is there, and the
+// worker has run nothing else afterwards.
+TEST_F(DispatchTest, ACancelledRequestThatWaitsNeverRuns) {
+    const Server server(test_engine(1));
+    auto client = server.connect();
+    auto blocker = client.submit("sleep 600000");
+    ASSERT_TRUE(wait_until_running(client, 1));
+    auto victim = client.submit("echo never");
+    auto other = client.submit("sequence");
+    client.cancel(victim.number);
+    EXPECT_EQ(summary(reply_of(victim)).substr(0, 9), "cancelled");
+    EXPECT_EQ(blocker.reply.wait_for(milliseconds(0)), std::future_status::timeout);
+    client.cancel(blocker.number);
+    EXPECT_FALSE(reply_of(blocker));
+    EXPECT_EQ(cell(other), "1") << "the blocker has run, nothing else";
+}
+
+// Case 12. Goal: a client with much to do does not hold up another's single query. Method: one
+// queues a thousand behind one that would take ten minutes, then the other sends one; the worker
+// tells how many it ran before that: what it held, and one turn of the first client.
+TEST_F(DispatchTest, ManyQueriesOfOneClientDoNotHoldUpAnother) {
+    const Server server(test_engine(1));
+    auto busy = server.connect();
+    auto other = server.connect();
+    auto held = busy.submit("sleep 600000");
+    ASSERT_TRUE(wait_until_running(busy, 1));
+    std::vector<Submitted> queued;
+    for (int i = 0; i < 1000; ++i) queued.push_back(busy.submit("sleep 1"));
+    ASSERT_TRUE(wait_until([&] { return stat(busy, "requests_queued") == 1000; }));
+    auto single = other.submit("sequence");
+    ASSERT_TRUE(wait_until([&] { return stat(busy, "requests_queued") == 1001; }));
+    busy.cancel(held.number);
+    EXPECT_THAT(cell(single), AnyOf("1", "2"));
+    EXPECT_FALSE(reply_of(held));
+    for (auto& one : queued) EXPECT_EQ(cell(one), "1");
 }
 
 // Case 15. Goal: a worker that fails every query at once does not attract all the traffic. Method:
@@ -58,6 +184,29 @@ TEST_F(DispatchTest, ANewcomerNeverSeesTheRowsOfOneWhoLeft) {
         }
         auto newcomer = server.connect();
         EXPECT_EQ(cell(newcomer.deferred("echo mine " + number)), "mine " + number);
+    }
+}
+
+// Case 18. Goal: the same when the client leaves without a word. Method: as above, with requests of
+// the same number as the newcomer's, and no goodbye.
+TEST_F(DispatchTest, ANewcomerNeverSeesTheRowsOfOneWhoVanished) {
+    const Server server(test_engine(1));
+    zmq::context_t context;
+    for (int i = 0; i < 20; ++i) {
+        {
+            RawPeer leaver(context, server.endpoint());
+            const auto session = leaver.hello();
+            leaver.send({encoded(proto::Request{.id = 1, .session = session}), "sleep 5"});
+            leaver.send({encoded(proto::Request{.id = 2, .session = session}), "bytes 5000"});
+        }
+        RawPeer newcomer(context, server.endpoint());
+        const auto session = newcomer.hello();
+        newcomer.send({encoded(proto::Request{.id = 2, .session = session}), "bytes 7"});
+        const auto reply = newcomer.next_of<proto::Reply>();
+        ASSERT_TRUE(reply);
+        EXPECT_TRUE(reply->last);
+        EXPECT_EQ(reply->id, 2U);
+        EXPECT_EQ(newcomer.bodies().back(), "xxxxxxx");
     }
 }
 

@@ -63,6 +63,15 @@ protected:
         return static_cast<pid_t>(table->integer(0, 0).value_or(-1));
     }
 
+    // A figure of `shortq.stats`; -1 if there is none.
+    [[nodiscard]] static std::int64_t stat(Client& client, const std::string& name) {
+        const auto table =
+            client.sync("select value from shortq.stats where name = '" + name + "'");
+        EXPECT_TRUE(table) << summary(table);
+        if (!table || table->rows() != 1) return -1;
+        return table->integer(0, 0).value_or(-1);
+    }
+
     TemporaryFolder folder_;
 };
 

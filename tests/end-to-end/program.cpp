@@ -109,6 +109,26 @@ std::optional<ProcessInfo> process_info(pid_t pid) {
     return info;
 }
 
+std::uint64_t resident_bytes(pid_t pid) {
+    std::istringstream statm(read_file("/proc/" + std::to_string(pid) + "/statm"));
+    std::uint64_t pages = 0;
+    std::uint64_t resident_pages = 0;
+    statm >> pages >> resident_pages;
+    return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::chrono::milliseconds cpu_time(pid_t pid) {
+    const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+    std::istringstream rest(stat.substr(stat.rfind(')') + 1));
+    constexpr int kFieldsBetween = 11;  // "state parent ..." up to utime and stime.
+    std::string skipped;
+    for (int i = 0; i < kFieldsBetween; ++i) rest >> skipped;
+    std::int64_t user = 0;
+    std::int64_t system = 0;
+    rest >> user >> system;
+    return std::chrono::milliseconds((user + system) * 1000 / ::sysconf(_SC_CLK_TCK));
+}
+
 Program::Program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                  std::string_view input)
     : mark_(new_mark()) {

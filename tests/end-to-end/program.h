@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -34,6 +35,8 @@ struct ProcessInfo {
     char state = '?';
 };
 [[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
+[[nodiscard]] std::uint64_t resident_bytes(pid_t pid);
+[[nodiscard]] std::chrono::milliseconds cpu_time(pid_t pid);  // User's and system's.
 
 // How a program ended, and all that it wrote.
 struct Outcome {

@@ -1,35 +1,44 @@
 #include <filesystem>
+#include <functional>
 
 #include "tests/end-to-end/fixture.h"
+#include "tests/end-to-end/raw_peer.h"
 
 namespace shortq::test {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::ElementsAre;
 using ::testing::StartsWith;
 
 class SqlTest : public EndToEnd {};
 
 // Case 16. Goal: results that look like markers arrive as themselves. Method: ask for each, through
-// the library and, where texts show it, through the command-line client.
+// the library, of workers and primary, and where texts show it through the command-line client.
 TEST_F(SqlTest, ResultsThatLookLikeMarkersArriveAsThemselves) {
     const Server server(duckdb(1, "create table empty (a integer, b varchar);"));
     auto client = server.connect();
-    const auto null = client.deferred("select null::varchar as x");
-    ASSERT_TRUE(null) << summary(null);
-    EXPECT_EQ(null->rows(), 1U);
-    EXPECT_TRUE(null->is_null(0, 0));
-    EXPECT_EQ(cell(client.deferred("select '00000000-0000-0000-0000-000000000000'::uuid")),
-              "00000000-0000-0000-0000-000000000000");
-    EXPECT_EQ(cell(client.deferred("select 'error'")), "error");
-    const auto text = client.deferred("select ''");
-    ASSERT_TRUE(text) << summary(text);
-    EXPECT_FALSE(text->is_null(0, 0));
-    EXPECT_EQ(cell(text), "");
-    const auto empty = client.deferred("from empty");
-    ASSERT_TRUE(empty) << summary(empty);
-    EXPECT_EQ(empty->rows(), 0U);
-    EXPECT_EQ(empty->columns(), 2U);
+    const auto created = client.sync("create table empty (a integer, b varchar)");
+    ASSERT_TRUE(created) << summary(created);
+    const std::vector<std::function<Result<Table>(std::string_view)>> ways{
+        [&](std::string_view text) { return client.deferred(text); },
+        [&](std::string_view text) { return client.sync(text); }};
+    for (const auto& ask : ways) {
+        const auto null = ask("select null::varchar as x");
+        ASSERT_TRUE(null) << summary(null);
+        EXPECT_EQ(null->rows(), 1U);
+        EXPECT_TRUE(null->is_null(0, 0));
+        EXPECT_EQ(cell(ask("select '00000000-0000-0000-0000-000000000000'::uuid")),
+                  "00000000-0000-0000-0000-000000000000");
+        EXPECT_EQ(cell(ask("select 'error'")), "error");
+        const auto text = ask("select ''");
+        ASSERT_TRUE(text) << summary(text);
+        EXPECT_FALSE(text->is_null(0, 0));
+        EXPECT_EQ(cell(text), "");
+        const auto empty = ask("from empty");
+        ASSERT_TRUE(empty) << summary(empty);
+        EXPECT_EQ(empty->rows(), 0U);
+        EXPECT_EQ(empty->columns(), 2U);
+    }
     EXPECT_EQ(server.cli({"--format", "csv", "select null as a, '' as b, 'error' as c"}).out,
               "a,b,c\n,\"\",error\n");
     EXPECT_EQ(server.cli({"--format", "csv", "from empty"}).out, "a,b\n");
@@ -55,6 +64,31 @@ TEST_F(SqlTest, OddTextsGetOneReplyEach) {
     EXPECT_EQ(cell(two), "2");
     EXPECT_EQ(cell(client.sync("select count(*) from shortq.queries where mode = 'deferred'")),
               "0");
+}
+
+// Case 17. Goal: there is no second reply either, at either engine. Method: a peer that sees all
+// that comes sends the odd texts and then one more; replies of one worker come in order.
+TEST_F(SqlTest, OddTextsGetNoSecondReply) {
+    const Server server(duckdb(1, "create table t as select 1 as a;", {"--writable"}));
+    RawPeer peer(server.endpoint());
+    const auto session = peer.hello();
+    for (const auto mode : {proto::Mode::kDeferred, proto::Mode::kSync}) {
+        std::uint64_t id = 0;
+        for (const char* text : {"create table u (a integer)", "selec 1", "", "-- nothing here",
+                                 ";;", "select 1; select 2 as two", "select 'last'"})
+            peer.send(
+                {encoded(proto::Request{.id = ++id, .session = session, .mode = mode}), text});
+        std::vector<std::uint64_t> replies;
+        while (replies.empty() || replies.back() != id) {
+            const auto message = peer.next();
+            ASSERT_TRUE(message);
+            const auto* reply = std::get_if<proto::Reply>(&*message);
+            const auto* error = std::get_if<proto::ErrorReply>(&*message);
+            if (reply != nullptr && reply->last) replies.push_back(reply->id);
+            if (error != nullptr) replies.push_back(error->id);
+        }
+        EXPECT_THAT(replies, ElementsAre(1, 2, 3, 4, 5, 6, 7));
+    }
 }
 
 // Case 17. Goal: of several statements all are checked before the first runs. Method: a read before
