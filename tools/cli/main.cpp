@@ -23,7 +23,7 @@ int usage_error(const std::string& message) {
     return kExitUsage;
 }
 
-Result<std::string> read_all(const std::string& file) {
+Result<std::string> read_all(const std::string& file) try {
     if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
     std::ifstream in(file, std::ios::binary);
     if (in) {
@@ -31,6 +31,8 @@ Result<std::string> read_all(const std::string& file) {
         if (!in.bad()) return text;
     }
     return fail(ErrorCode::kBadRequest, "cannot read " + file + ": " + std::strerror(errno));
+} catch (const std::ios_base::failure& error) {  // A folder opens, but does not read.
+    return fail(ErrorCode::kBadRequest, "cannot read " + file + ": " + error.code().message());
 }
 
 // The file's statements, then the QUERYs.
@@ -72,7 +74,8 @@ int run(const Options& options, const std::vector<std::string>& queries) {
     interrupts.handle_with(nullptr);
     out.flush();
     if (out.failed() && out.error() != EPIPE) {
-        log.append(std::string("cannot write the result: ") + std::strerror(out.error()) + "\n");
+        log.append(std::string("shortq-cli: cannot write the result: ") +
+                   std::strerror(out.error()) + "\n");
         status = kExitFailed;
     }
     log.flush();

@@ -41,10 +41,37 @@ std::chrono::milliseconds to_milliseconds(double seconds) {
     return std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
 }
 
+// In place of CLI11's own, which speak of ranges to somebody who wrote a word.
+CLI::Validator seconds() {
+    const auto refuse = [](const std::string& text) -> std::string {
+        double value = 0;
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        const bool whole_text = read.ec == std::errc{} && read.ptr == end;
+        if (whole_text && value >= 0 && value <= kSecondsMax) return {};
+        return "expected seconds such as 2 or 0.5, got '" + text + "'";
+    };
+    return {refuse, "", "seconds"};
+}
+
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
+    const auto refuse = [min, max](const std::string& text) -> std::string {
+        std::uint64_t value = 0;
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        const bool whole_text = read.ec == std::errc{} && read.ptr == end;
+        if (whole_text && value >= min && value <= max) return {};
+        return "expected a whole number from " + std::to_string(min) + " to " +
+               std::to_string(max) + ", got '" + text + "'";
+    };
+    return {refuse, "", "whole number"};
+}
+
 void declare_where(CLI::App& app, Raw& raw, Options& options) {
     auto* host = app.add_option("-H,--host", raw.host, "Where shortq runs")->capture_default_str();
     auto* port = app.add_option("-p,--port", raw.port, "Its native port")
-                     ->check(CLI::Range(1, 65535))
+                     ->type_name("N")
+                     ->check(whole_number(1, 65535))
                      ->capture_default_str();
     app.add_option("--connect", raw.endpoints,
                    "Where, as tcp://HOST:PORT; several times: failover in this order")
@@ -54,7 +81,7 @@ void declare_where(CLI::App& app, Raw& raw, Options& options) {
         ->excludes(port);
     app.add_option("--wait", raw.wait, "Wait up to SEC seconds for a worker to be ready")
         ->type_name("SEC")
-        ->check(CLI::Range(0.0, kSecondsMax));
+        ->check(seconds());
     app.add_option("--user", options.connect.user, "Name to show in shortq.clients")
         ->type_name("NAME");
 }
@@ -70,21 +97,22 @@ void declare_what(CLI::App& app, Raw& raw, Options& options) {
         ->allow_extra_args(false);
     app.add_option("--timeout", raw.timeout, "Deadline of each query; 0: none")
         ->type_name("SEC")
-        ->check(CLI::Range(0.0, kSecondsMax));
+        ->check(seconds());
     app.add_option("--priority", raw.priority, "high, normal or low")
         ->type_name("NAME")
         ->check(CLI::IsMember({"high", "normal", "low"}))
         ->capture_default_str();
     app.add_option("--min-generation", options.query.min_generation,
                    "Wait for a worker with at least this generation of the data")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(whole_number(0, UINT32_MAX));
     app.add_option("--repeat", options.repeat,
                    "Send each query N times; prints one result, and the latencies on stderr")
         ->type_name("N")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-    app.add_option("--concurrency", options.concurrency, "At most C of them in flight")
+        ->check(whole_number(1, 1'000'000'000));
+    app.add_option("--concurrency", options.concurrency, "At most C of them in flight; default: 1")
         ->type_name("C")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000}));
+        ->check(whole_number(1, 100'000));
 }
 
 void declare_output(CLI::App& app, Raw& raw, Options& options) {

@@ -63,10 +63,18 @@ TEST(CliOptionsTest, MistakesAreNamed) {
     EXPECT_THAT(parse({"--frmat", "csv", "q"}).error().message, HasSubstr("--frmat"));
     EXPECT_THAT(parse({"--format", "xml", "q"}).error().message, HasSubstr("xml"));
     EXPECT_THAT(parse({"--priority", "urgent", "q"}).error().message, HasSubstr("urgent"));
-    EXPECT_THAT(parse({"-p", "70000", "q"}).error().message, HasSubstr("70000"));
-    EXPECT_THAT(parse({"--timeout", "-1", "q"}).error().message, HasSubstr("--timeout"));
-    EXPECT_THAT(parse({"--timeout", "soon", "q"}).error().message, HasSubstr("--timeout"));
-    EXPECT_THAT(parse({"--repeat", "0", "q"}).error().message, HasSubstr("--repeat"));
+    EXPECT_EQ(parse({"-p", "70000", "q"}).error().message,
+              "--port: expected a whole number from 1 to 65535, got '70000'");
+    EXPECT_EQ(parse({"--timeout", "-1", "q"}).error().message,
+              "--timeout: expected seconds such as 2 or 0.5, got '-1'");
+    for (const auto* text : {"soon", "nan", "1s", ""}) {
+        EXPECT_THAT(parse({"--timeout", text, "q"}).error().message,
+                    HasSubstr("expected seconds such as 2 or 0.5, got '"));
+    }
+    EXPECT_EQ(parse({"--repeat", "0", "q"}).error().message,
+              "--repeat: expected a whole number from 1 to 1000000000, got '0'");
+    EXPECT_EQ(parse({"--min-generation", "x", "q"}).error().message,
+              "--min-generation: expected a whole number from 0 to 4294967295, got 'x'");
     EXPECT_FALSE(parse({"--timeout"}));
 }
 

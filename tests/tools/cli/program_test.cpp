@@ -44,6 +44,9 @@ TEST(CliProgramTest, UsageErrorsEndWithTwo) {
     EXPECT_EQ(missing.status, 2);
     EXPECT_THAT(missing.output, HasSubstr("cannot read /nonexistent.sql: No such file"));
     EXPECT_THAT(missing.output, HasSubstr("Try: shortq-cli --help"));
+    const auto folder = run("-f /");
+    EXPECT_EQ(folder.status, 2);
+    EXPECT_THAT(folder.output, HasSubstr("shortq-cli: cannot read /: Is a directory"));
 }
 
 TEST(CliProgramTest, NoServerEndsWithThree) {
