@@ -28,8 +28,7 @@ Result<std::vector<std::string>> texts(duckdb_connection connection, const char*
     return out;
 }
 
-}  // namespace
-
+// Every table function that is known now, in lower case, sorted.
 Result<std::vector<std::string>> table_functions(duckdb_connection connection) {
     auto names = texts(connection,
                        "SELECT DISTINCT lower(function_name) FROM duckdb_functions() "
@@ -38,17 +37,38 @@ Result<std::vector<std::string>> table_functions(duckdb_connection connection) {
     return names;
 }
 
-Result<Fence> find_fence(duckdb_connection connection, const std::vector<std::string>& before) {
+Result<std::vector<std::string>> functions_of_a_new_engine() {
+    Database database;
+    Connection connection;
+    if (duckdb_open(nullptr, database.out()) != DuckDBSuccess ||
+        duckdb_connect(database.get(), connection.out()) != DuckDBSuccess) {
+        return fail(ErrorCode::kInternal, "the engine gives no second database");
+    }
+    return table_functions(connection.get());
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> loaded_extensions(duckdb_connection connection) {
+    return texts(connection,
+                 "SELECT extension_name FROM duckdb_extensions() WHERE loaded "
+                 "ORDER BY extension_name");
+}
+
+Result<Fence> find_fence(duckdb_connection connection, bool foreign_functions) {
     const auto sequences = texts(connection,
                                  "SELECT sequence_name FROM duckdb_sequences() "
                                  "JOIN duckdb_databases() USING (database_name) "
                                  "WHERE NOT readonly LIMIT 1");
     if (!sequences) return tl::unexpected(sequences.error());
-    const auto now = table_functions(connection);
-    if (!now) return tl::unexpected(now.error());
     Fence fence;
     fence.sequences = !sequences->empty();
-    std::ranges::set_difference(*now, before, std::back_inserter(fence.unjudged_functions));
+    if (!foreign_functions) return fence;
+    const auto known = functions_of_a_new_engine();
+    if (!known) return tl::unexpected(known.error());
+    const auto now = table_functions(connection);
+    if (!now) return tl::unexpected(now.error());
+    std::ranges::set_difference(*now, *known, std::back_inserter(fence.unjudged_functions));
     return fence;
 }
 

@@ -20,12 +20,12 @@ struct Fence {
     std::vector<std::string> unjudged_functions;
 };
 
-// Every table function that is known now, in lower case, sorted.
-[[nodiscard]] Result<std::vector<std::string>> table_functions(duckdb_connection connection);
+// The extensions that are loaded now, sorted.
+[[nodiscard]] Result<std::vector<std::string>> loaded_extensions(duckdb_connection connection);
 
-// `before`: table_functions() of the engine before anything was loaded.
-[[nodiscard]] Result<Fence> find_fence(duckdb_connection connection,
-                                       const std::vector<std::string>& before);
+// `foreign_functions`: there may be table functions that a new engine does not have; to find them
+// takes longer than to load a small script.
+[[nodiscard]] Result<Fence> find_fence(duckdb_connection connection, bool foreign_functions);
 
 // Errors: kBadRequest if a database file is attached so that it may be written: several workers
 // would write it at once, and its lock would make the next generation's load fail.

@@ -117,21 +117,18 @@ Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
 
 // Fills the open engine, and looks at what that made of it.
 Result<void> DuckDbEngine::load_into(const std::filesystem::path& source) {
-    const bool reader = options_.access == Access::kReadOnly;
-    std::vector<std::string> known;
-    if (reader) {
-        auto functions = table_functions(connection_.get());
-        if (!functions) return tl::unexpected(functions.error());
-        known = std::move(*functions);
-    }
+    const auto before = loaded_extensions(connection_.get());
     if (auto hosted = host_.install(connection_.get()); !hosted) return hosted;
     if (!source.empty()) {
         auto loaded = judged(load_source(connection_.get(), source, stop_, notes_));
         if (!loaded) return loaded;
         if (auto safe = refuse_writable_files(connection_.get()); !safe) return safe;
     }
-    if (!reader) return {};
-    auto fence = find_fence(connection_.get(), known);
+    if (options_.access != Access::kReadOnly) return {};
+    const auto after = loaded_extensions(connection_.get());
+    // They cannot be listed where their folder cannot be read: then there may be some.
+    const bool extended = !before || !after || *before != *after;
+    auto fence = find_fence(connection_.get(), extended || !options_.host_calls.empty());
     if (!fence) return tl::unexpected(fence.error());
     fence_ = std::move(*fence);
     return {};
