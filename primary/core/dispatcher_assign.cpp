@@ -9,6 +9,7 @@ namespace shortq::core {
 namespace {
 constexpr std::uint32_t kFailureStreak = 8;  // From here on a worker is held off between requests.
 constexpr Duration kHoldMax = std::chrono::seconds(1);
+constexpr Duration kHoldUnknown = std::chrono::milliseconds(100);  // Before the first result.
 constexpr int kAverageShare = 8;  // A new run time counts for one in so many.
 }  // namespace
 
@@ -101,7 +102,10 @@ void Dispatcher::Impl::judge(std::uint32_t slot, bool success, Duration run_time
     if (slot == kSyncSlot) return;
     auto& counters = seats_[worker.seat - 1];
     ++(success ? counters.served : counters.failed);
-    if (success) success_time_ += (run_time - success_time_) / kAverageShare;
+    if (success) {
+        const auto before = success_time_.value_or(run_time);
+        success_time_ = before + (run_time - before) / kAverageShare;
+    }
     worker.failures = success ? 0 : worker.failures + 1;
     if (worker.failing != (worker.failures >= kFailureStreak)) {
         worker.failing = !worker.failing;
@@ -112,7 +116,7 @@ void Dispatcher::Impl::judge(std::uint32_t slot, bool success, Duration run_time
         refresh(slot);
     }
     if (!worker.failing || !worker.able || failing_workers_ * 2 > able_workers_) return;
-    const auto hold = std::min(kHoldMax, success_time_);
+    const auto hold = std::min(kHoldMax, success_time_.value_or(kHoldUnknown));
     if (hold == Duration{0}) return;
     worker.held_until = now_ + hold;
     refresh(slot);

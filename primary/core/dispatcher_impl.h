@@ -168,8 +168,8 @@ private:
 
     std::uint32_t able_workers_ = 0;  // Ready, of the serving generation.
     std::uint32_t failing_workers_ = 0;
-    Duration success_time_{0};  // Moving average of the run time of results.
-    bool unavailable_ = false;  // Nobody has been able for unavailable_after.
+    std::optional<Duration> success_time_;  // Moving average of results' run time; none: no result.
+    bool unavailable_ = false;              // Nobody has been able for unavailable_after.
     bool draining_ = false;
     bool stopping_ = false;
     bool stopped_ = false;

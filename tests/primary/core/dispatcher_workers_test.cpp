@@ -292,6 +292,29 @@ TEST(DispatcherTest, Case15_FailingWorkerDoesNotAttractTheTraffic) {
     EXPECT_LT(failed, answered * 2);  // Without the rule: a hundred times as many.
 }
 
+// Goal: case 15, at the start. Method: before any result is there, a worker fails 200 requests in
+// a row beside one that is busy; it is held off after the eighth.
+TEST(DispatcherTest, Case15_FailingWorkerIsHeldOffBeforeTheFirstResult) {
+    Harness h(workers_and_window(2, 1));
+    const auto client = h.client();
+    std::optional<RequestId> given;
+    for (std::uint64_t id = 1; id <= 200; ++id) {
+        h.ask(client, id);
+        for (const auto& send : h.all<SendToWorker>()) {
+            if (send.worker == h.workers[0]) given = send.request;
+        }
+    }
+    int failed = 0;
+    while (given) {
+        ++failed;
+        h.reply(h.workers[0], *given, ErrorCode::kQueryError);
+        given.reset();
+        for (const auto& send : h.all<SendToWorker>()) given = send.request;
+    }
+    EXPECT_EQ(failed, 8);
+    EXPECT_EQ(h.core.totals().queued, 191U);
+}
+
 // Goal: one result ends the holding off. Method: eight failures, then a result of what the worker
 // still had; the next request goes to it at once. Found by the simulator.
 TEST(DispatcherTest, ResultEndsTheHoldingOff) {
