@@ -1,6 +1,8 @@
 // tests/primary/core/dispatcher_cases_test.cpp: what users of dispatchers have reported to go
 // wrong, as whole scenarios with a clock.
+#include <algorithm>
 #include <array>
+#include <deque>
 #include <iterator>
 
 #include "primary/core/random.h"
@@ -229,11 +231,13 @@ public:
         } else if (dice < 480) {
             arrive();
         } else if (dice < 500) {
-            h_.step(CancelRequested{any(clients_), random_.below(next_id_) + 1});
+            cancel();
         } else if (dice < 501) {
             h_.step(ClientLost{any(clients_)});
         } else if (dice < 503) {
             exit();
+        } else if (dice < 504) {
+            h_.step(KillSeat{static_cast<std::uint32_t>(1 + random_.below(4))});
         } else if (dice < 560) {
             h_.step(TimeReached{});
         } else {
@@ -255,6 +259,10 @@ public:
         }
     }
     [[nodiscard]] std::uint64_t asked() const { return next_id_; }
+    [[nodiscard]] std::uint64_t errors(Reason reason) const {
+        const auto found = errors_.find(reason);
+        return found == errors_.end() ? 0 : found->second;
+    }
 
 private:
     template <class T>
@@ -276,6 +284,22 @@ private:
             event.timeout = Duration{static_cast<std::int64_t>(random_.below(3'000'000)) + 1};
         }
         h_.step(event);
+        recent_.emplace_back(event.client, event.client_request);
+        if (recent_.size() > 300) recent_.pop_front();
+    }
+    // One of the last few: most of them are unanswered.
+    void cancel() {
+        if (recent_.empty()) return;
+        const auto [client, id] = recent_[random_.below(recent_.size())];
+        h_.step(CancelRequested{client, id});
+    }
+    // The worker has not begun with it, and lets go of it.
+    void give_back(const Recall& recall) {
+        auto& held = pending_[recall.worker];
+        const auto at = std::ranges::find(held, recall.request);
+        if (at == held.end() || at == held.begin()) return;
+        held.erase(at);
+        recalled_.emplace_back(recall.worker, recall.request);
     }
     void answer() {
         if (pending_.empty()) return;
@@ -306,12 +330,20 @@ private:
                 pending_[send->worker].push_back(send->request);
             } else if (const auto* kill = std::get_if<KillWorker>(&action)) {
                 dead_.push_back(kill->worker);
+            } else if (const auto* recall = std::get_if<Recall>(&action)) {
+                give_back(*recall);
+            } else if (const auto* error = std::get_if<SendError>(&action)) {
+                ++errors_[error->reason];
             } else if (const auto* spawn = std::get_if<SpawnWorker>(&action)) {
                 fresh_.push_back(spawn->worker);
             }
         }
-        while (!dead_.empty() || !fresh_.empty()) {
-            if (!dead_.empty()) {
+        while (!dead_.empty() || !fresh_.empty() || !recalled_.empty()) {
+            if (!recalled_.empty()) {
+                const auto [worker, request] = recalled_.back();
+                recalled_.pop_back();
+                h_.step(Recalled{worker, request});
+            } else if (!dead_.empty()) {
                 const auto worker = dead_.back();
                 dead_.pop_back();
                 pending_.erase(worker);
@@ -332,6 +364,9 @@ private:
     std::map<WorkerId, std::vector<RequestId>> pending_;
     std::vector<WorkerId> dead_;
     std::vector<WorkerId> fresh_;
+    std::vector<std::pair<WorkerId, RequestId>> recalled_;
+    std::deque<std::pair<ClientId, std::uint64_t>> recent_;
+    std::map<Reason, std::uint64_t> errors_;
     std::uint64_t next_id_ = 0;
 };
 
@@ -361,8 +396,15 @@ TEST(DispatcherCasesTest, Case3_GaugesAreZeroAfterAMillionRequests) {
     EXPECT_EQ(totals.bytes, 0U);
     EXPECT_EQ(totals.accepted, totals.answered + totals.failed + totals.dropped);
     EXPECT_EQ(totals.accepted + totals.refused, 1'000'000U);
-    EXPECT_GT(totals.dropped, 100U);
+    for (const auto& client : h.core.snapshot(h.now).clients) {
+        EXPECT_EQ(client.pending, 0U);
+        EXPECT_EQ(client.bytes, 0U);
+    }
+    EXPECT_GT(totals.dropped, 100U);  // All of it did happen.
     EXPECT_GT(totals.retried, 100U);
+    EXPECT_GT(chaos.errors(Reason::kCancelled), 1000U);
+    EXPECT_GT(chaos.errors(Reason::kTimedOutQueued), 1000U);
+    EXPECT_GT(chaos.errors(Reason::kTimedOutRunning), 100U);
 }
 
 // Goal: case 4. Method: twice the capacity for a minute, deadline 1 s, services up to 50 ms.
