@@ -12,4 +12,9 @@ void BadMessages::add(std::string_view what) {
     spdlog::log(level, "bad message from {} ({} so far): {}", from_, count_, what);
 }
 
+void BadMessages::add_expected(std::string_view what) {
+    ++count_;
+    spdlog::debug("bad message from {} ({} so far): {}", from_, count_, what);
+}
+
 }  // namespace shortq::primary

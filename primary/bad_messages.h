@@ -17,6 +17,8 @@ public:
     // One more. A warning for the first, the second, the fourth, the eighth ...; the others are
     // told at level debug.
     void add(std::string_view what);
+    // One more that honest peers send, too: at level debug only.
+    void add_expected(std::string_view what);
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
 private:

@@ -61,8 +61,10 @@ ClientSays ClientDoor::interpret() {
     const auto session_is = [&](std::uint64_t session) {
         return known != nullptr && known->session == session;
     };
-    const auto ignore_session = [&]() -> ClientSays {  // These two have no answer.
-        without_session_.add("a cancel or goodbye of an unknown session");
+    // These two have no answer. A client that leaves after its session has ended still says
+    // goodbye.
+    const auto ignore_session = [&]() -> ClientSays {
+        without_session_.add_expected("a cancel or goodbye of an unknown session");
         return Nothing{};
     };
     return std::visit(Overloaded{

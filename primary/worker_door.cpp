@@ -12,6 +12,7 @@ WorkerDoor::WorkerDoor(zmq::context_t& context, const std::filesystem::path& dir
     socket_.set(zmq::sockopt::router_handover, false);
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::sndhwm, 0);  // What a worker is given is bounded by its window.
+    socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(proto::kReplyFrameBytesMax));
     socket_.set(zmq::sockopt::backlog, 1024);
     socket_.bind(endpoint_);
 }

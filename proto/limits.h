@@ -31,6 +31,8 @@ inline constexpr std::uint64_t kNodeLengthMax = std::uint64_t{1} << 40;
 inline constexpr std::size_t kBatchesPerReplyMax = 1024;
 inline constexpr std::size_t kChunkBytesTarget = std::size_t{1}
                                                  << 20;  // Replies are cut near this.
+// Of one frame of a reply: bounds what garbage on the workers' socket can make the primary reserve.
+inline constexpr std::uint64_t kReplyFrameBytesMax = std::uint64_t{4} << 30;
 inline constexpr std::size_t kDefaultQueryBytesMax = std::size_t{16} << 20;
 // A frame over ZMQ_MAXMSGSIZE silently drops the connection, so the sockets' limit is set this far
 // above the query limit, and senders check before they send.

@@ -114,13 +114,8 @@ Frames QueryThread::run(const Job& job) {
         auto ran = engine_->run({job.text.to_string_view(), parameters}, reply);
         if (ran) return reply.finish(since(start));
         error = std::move(ran.error());
-        if (reply.too_large()) {
-            error = Error{ErrorCode::kTooLarge,
-                          "the result is over the limit of " + std::to_string(result_bytes_max_) +
-                              " bytes (--max-result-bytes)",
-                          {},
-                          false};
-        }
+        if (!reply.refusal().empty())
+            error = Error{ErrorCode::kTooLarge, reply.refusal(), {}, false};
     } catch (const std::exception& exception) {
         error = unexpected(exception);
     }

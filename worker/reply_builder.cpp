@@ -1,5 +1,6 @@
 #include "worker/reply_builder.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace shortq::worker {
@@ -35,11 +36,23 @@ bool ReplyBuilder::batch(Batch batch) {
     }
     facts_.rows += static_cast<std::uint64_t>(batch.rows);
     const auto frames = proto::split(batch);
+    // The primary's socket would drop the connection over it, and with it this worker.
+    const bool fits = std::ranges::all_of(frames.buffers, [](const Buffer& buffer) {
+        return buffer.bytes.size() <= proto::kReplyFrameBytesMax;
+    });
+    if (!fits) {
+        refusal_ = "a piece of the result is over the limit of " +
+                   std::to_string(proto::kReplyFrameBytesMax) +
+                   " bytes: its values are too large to be sent together";
+        return false;
+    }
     append(copy_frame(frames.layout));
     for (const auto& buffer : frames.buffers) append(buffer_frame(buffer));
     ++batches_;
-    too_large_ = bytes_max_ != 0 && facts_.bytes > bytes_max_;
-    return !too_large_;
+    if (bytes_max_ == 0 || facts_.bytes <= bytes_max_) return true;
+    refusal_ = "the result is over the limit of " + std::to_string(bytes_max_) +
+               " bytes (--max-result-bytes)";
+    return false;
 }
 
 Frames ReplyBuilder::take(bool last) {

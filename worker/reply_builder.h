@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "worker/engine/engine.h"
 #include "worker/frames.h"
@@ -22,8 +23,8 @@ public:
     [[nodiscard]] bool begin(const Schema& schema) override;
     [[nodiscard]] bool batch(Batch batch) override;
 
-    // True once the result outgrew `bytes_max`, which ends the run.
-    [[nodiscard]] bool too_large() const noexcept { return too_large_; }
+    // Not empty once the result outgrew a limit, which ends the run: what to tell.
+    [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
 
     // The final reply after a run that succeeded.
     [[nodiscard]] Frames finish(std::chrono::microseconds ran);
@@ -45,7 +46,7 @@ private:
     std::uint32_t sequence_ = 0;
     proto::Facts facts_;
     bool begun_ = false;
-    bool too_large_ = false;
+    std::string refusal_;
 };
 
 }  // namespace shortq::worker

@@ -24,6 +24,13 @@ namespace shortq::test {
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
+// Whether this build is instrumented.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 // The lines of a log in which a sanitizer complains.
 [[nodiscard]] std::string sanitizer_reports(const std::string& log);
 
