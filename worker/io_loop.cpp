@@ -31,8 +31,10 @@ std::uint64_t resident_bytes() {
     return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-LoadOptions load_options(const Options& options, std::uint64_t result_bytes_max) {
+LoadOptions load_options(const Options& options, std::unique_ptr<engine::Engine> forked,
+                         std::uint64_t result_bytes_max) {
     return LoadOptions{.engine = options.engine,
+                       .forked = std::move(forked),
                        .engine_options = options.engine_options,
                        .source = options.source,
                        .seat = options.seat,
@@ -42,8 +44,10 @@ LoadOptions load_options(const Options& options, std::uint64_t result_bytes_max)
 
 }  // namespace
 
-IoLoop::IoLoop(const Options& options, BoardMapping& board, zmq::context_t& context)
+IoLoop::IoLoop(const Options& options, BoardMapping& board, zmq::context_t& context,
+               std::unique_ptr<engine::Engine> forked)
     : options_(options),
+      forked_(std::move(forked)),
       query_thread_(board, wakeup_),
       socket_(context, zmq::socket_type::dealer),
       next_heartbeat_(Clock::now() + proto::kHeartbeatInterval) {
@@ -122,7 +126,7 @@ void IoLoop::handle() {
 
 void IoLoop::on(const proto::Welcome& welcome, Bodies /*bodies*/) {
     if (std::exchange(welcomed_, true)) return;
-    query_thread_.start(load_options(options_, welcome.result_bytes_max));
+    query_thread_.start(load_options(options_, std::move(forked_), welcome.result_bytes_max));
 }
 
 void IoLoop::on(const proto::ErrorReply& error, Bodies bodies) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,7 +27,9 @@ namespace shortq::worker {
 class IoLoop {
 public:
     // Connects. Throws zmq::error_t for an endpoint that cannot be.
-    IoLoop(const Options& options, BoardMapping& board, zmq::context_t& context);
+    // `forked`: the engine that a fork server has loaded; null: this process loads.
+    IoLoop(const Options& options, BoardMapping& board, zmq::context_t& context,
+           std::unique_ptr<engine::Engine> forked = nullptr);
 
     // Serves until it is time to leave; returns the exit status. What was sent last is with ZeroMQ
     // then, which delivers it while the context closes.
@@ -61,6 +64,7 @@ private:
     [[nodiscard]] bool try_send(Frames& frames);
 
     const Options& options_;
+    std::unique_ptr<engine::Engine> forked_;
     Wakeup wakeup_;
     QueryThread query_thread_;
     zmq::socket_t socket_;

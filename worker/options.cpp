@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <limits>
+#include <map>
 
 namespace shortq::worker {
 namespace {
@@ -14,6 +15,20 @@ void describe(CLI::App& app, Options& options, bool& writable, std::string& log_
     app.add_option("--board-fd", options.board_fd, "inherited descriptor of the board")
         ->required()
         ->check(CLI::NonNegativeNumber);
+    app.add_option("--fork-server", options.fork_server_fd,
+                   "be a fork server: inherited descriptor of its channel");
+    app.add_option("--workers", options.workers, "how many share the memory (fork server)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--worker-threads", options.worker_threads,
+                   "engine threads of each forked worker (fork server)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--warm", options.warm, "auto, off or all: what is read before forking")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, engine::Warm>{{"auto", engine::Warm::kAuto},
+                                                {"off", engine::Warm::kOff},
+                                                {"all", engine::Warm::kAll}}));
+    app.add_option("--temp-limit", engine.temp_bytes_max,
+                   "bytes of the spill folder; 0: the engine's default");
     app.add_option("--engine", options.engine, "duckdb or test")->capture_default_str();
     app.add_option("--source", options.source, "what to load");
     app.add_option("--seat", options.seat, "number of the seat, counted from 1")

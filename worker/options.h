@@ -12,7 +12,11 @@
 namespace shortq::worker {
 
 struct Options {
-    std::string endpoint;  // ipc://... of the primary.
+    std::string endpoint;       // ipc://... of the primary.
+    int fork_server_fd = -1;    // Not -1: be a fork server; its channel.
+    std::uint32_t workers = 1;  // That share the memory of --memory-limit, in a fork server.
+    engine::Warm warm = engine::Warm::kAuto;
+    unsigned worker_threads = 1;  // Of each forked worker; engine_options.threads load.
     int board_fd = -1;
     std::string engine = "duckdb";
     std::filesystem::path source;  // Empty: nothing to load.

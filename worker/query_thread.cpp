@@ -31,18 +31,15 @@ void QueryThread::start(LoadOptions options) {
     result_bytes_max_ = options.result_bytes_max;
     place_ = "worker " + std::to_string(options.seat);
     loading_ = true;
-    thread_ = std::thread([this, kept = std::move(options)] { main(kept); });
+    thread_ = std::thread([this, kept = std::move(options)]() mutable { main(kept); });
 }
 
-void QueryThread::main(const LoadOptions& options) {
-    if (load(options)) {
-        for (Job job; next(job);) evaluate(job);
-    }
-    const std::scoped_lock lock(mutex_);
-    engine_.reset();
+void QueryThread::main(LoadOptions& options) {
+    if (!load(options)) return;
+    for (Job job; next(job);) evaluate(job);
 }
 
-bool QueryThread::load(const LoadOptions& options) {
+bool QueryThread::load(LoadOptions& options) {
     const auto start = Clock::now();
     auto loaded = load_engine(options);
     Outgoing outgoing;
@@ -62,14 +59,21 @@ bool QueryThread::load(const LoadOptions& options) {
     return loaded.has_value();
 }
 
-Result<void> QueryThread::load_engine(const LoadOptions& options) try {
-    auto made = engine::make_engine(options.engine, options.engine_options);
-    if (!made) return tl::unexpected(std::move(made.error()));
+Result<void> QueryThread::load_engine(LoadOptions& options) try {
+    const bool forked = options.forked != nullptr;
+    auto engine = std::move(options.forked);
+    if (!forked) {
+        auto made = engine::make_engine(options.engine, options.engine_options);
+        if (!made) return tl::unexpected(std::move(made.error()));
+        engine = std::move(*made);
+    }
     {
         const std::scoped_lock lock(mutex_);
-        engine_ = std::move(*made);
+        engine_ = std::move(engine);
         if (cancelled_) return fail(ErrorCode::kCancelled, "stopped while loading", place_);
     }
+    // The fork server has told what was left out.
+    if (forked) return engine_->start_forked(options.engine_options);
     auto loaded = engine_->load(options.source);
     if (loaded) {
         for (const auto& note : engine_->notes()) spdlog::warn("{}", note);

@@ -37,6 +37,7 @@ struct Outgoing {
 
 struct LoadOptions {
     std::string engine;
+    std::unique_ptr<engine::Engine> forked;  // Loaded by the fork server: it only has to start.
     engine::EngineOptions engine_options;
     std::filesystem::path source;
     std::uint32_t seat = 0;
@@ -72,16 +73,16 @@ public:
     // Nothing is loading, queued, running or waiting for collect().
     [[nodiscard]] bool idle();
 
-    // Ends the thread after the query under way, and destroys the engine.
+    // Ends the thread after the query under way.
     void stop();
 
 private:
     // More chunks than this wait for the io thread: the engine is held up instead.
     static constexpr std::size_t kChunksWaitingMax = 8;
 
-    void main(const LoadOptions& options);
-    [[nodiscard]] bool load(const LoadOptions& options);
-    [[nodiscard]] Result<void> load_engine(const LoadOptions& options);
+    void main(LoadOptions& options);
+    [[nodiscard]] bool load(LoadOptions& options);
+    [[nodiscard]] Result<void> load_engine(LoadOptions& options);
     [[nodiscard]] bool next(Job& job);
     void evaluate(Job& job);
     [[nodiscard]] Frames run(const Job& job);

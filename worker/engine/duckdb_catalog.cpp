@@ -8,9 +8,7 @@
 #include "worker/engine/sql_lexer.h"
 
 namespace shortq::engine {
-namespace {
 
-// The texts in the first column, which is a VARCHAR without NULLs.
 Result<std::vector<std::string>> texts(duckdb_connection connection, const char* sql) {
     QueryResult result;
     if (duckdb_query(connection, sql, result.get()) != DuckDBSuccess) {
@@ -28,7 +26,8 @@ Result<std::vector<std::string>> texts(duckdb_connection connection, const char*
     return out;
 }
 
-// Every table function that is known now, in lower case, sorted.
+namespace {
+
 Result<std::vector<std::string>> table_functions(duckdb_connection connection) {
     auto names = texts(connection,
                        "SELECT DISTINCT lower(function_name) FROM duckdb_functions() "

@@ -11,6 +11,9 @@
 
 namespace shortq::engine {
 
+// The texts in the first column of the result, which is a VARCHAR without NULLs.
+[[nodiscard]] Result<std::vector<std::string>> texts(duckdb_connection connection, const char* sql);
+
 // What a reader's queries are to be kept from besides what every engine refuses.
 struct Fence {
     // There are sequences in memory, and a view or macro of the script may call nextval(): queries

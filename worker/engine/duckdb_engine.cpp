@@ -2,8 +2,10 @@
 
 #include <array>
 #include <exception>
+#include <random>
 #include <utility>
 
+#include "worker/engine/duckdb_base.h"
 #include "worker/engine/duckdb_errors.h"
 #include "worker/engine/duckdb_run.h"
 #include "worker/engine/duckdb_sources.h"
@@ -19,6 +21,12 @@ std::string directory_list(const std::vector<std::filesystem::path>& directories
         out += quote_literal(directory.string());
     }
     return '[' + out + ']';
+}
+
+// In [-1, 1), as setseed() wants it.
+std::string random_seed() {
+    std::random_device entropy;
+    return std::to_string(static_cast<std::int32_t>(entropy())) + " / 2147483648.0";
 }
 
 }  // namespace
@@ -61,23 +69,29 @@ Result<void> DuckDbEngine::open() {
     if (duckdb_open_ext(nullptr, database.out(), config.get(), &reason) != DuckDBSuccess) {
         return fail(ErrorCode::kInternal, "the engine does not open: " + take_string(reason));
     }
-    Connection connection;
-    if (duckdb_connect(database.get(), connection.out()) != DuckDBSuccess) {
-        return fail(ErrorCode::kInternal, "the engine gives no connection");
-    }
     const std::lock_guard lock(mutex_);
     database_ = std::move(database);
-    connection_ = std::move(connection);
+    auto connection = connect();
+    if (!connection) return tl::unexpected(connection.error());
+    connection_ = std::move(*connection);
     return {};
 }
 
+Result<Connection> DuckDbEngine::connect() const {
+    Connection connection;
+    if (duckdb_connect(database_.get(), connection.out()) != DuckDBSuccess) {
+        return fail(ErrorCode::kInternal, "the engine gives no connection");
+    }
+    return connection;
+}
+
 // The second fence behind the statement gate. lock_configuration comes last: it refuses any other.
-Result<void> DuckDbEngine::lock_down(const std::filesystem::path& source_folder) {
+Result<void> DuckDbEngine::lock_down() {
     std::vector<std::filesystem::path> directories = options_.allowed_paths;
-    if (!source_folder.empty()) {
-        directories.push_back(source_folder);
+    if (!source_folder_.empty()) {
+        directories.push_back(source_folder_);
         // Relative paths are resolved by the folder's real name, behind any symbolic link.
-        directories.push_back(std::filesystem::weakly_canonical(source_folder));
+        directories.push_back(std::filesystem::weakly_canonical(source_folder_));
     }
     // Listing secrets would read those that are kept in files, behind the fence. Fails if the
     // script has used some: then they have been read.
@@ -105,14 +119,104 @@ Result<void> DuckDbEngine::judged(Result<void> outcome) {
 }
 
 Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
+    if (auto loaded = load_base(source); !loaded) return loaded;
+    const ActiveRun<DuckDbEngine> active(*this);
+    return begin_session(Start::kLoaded);
+} catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, source.string() + ": " + error.what());
+}
+
+Result<void> DuckDbEngine::load_base(const std::filesystem::path& source) try {
     const ActiveRun<DuckDbEngine> active(*this);
     if (auto opened = open(); !opened) return opened;
-    const std::filesystem::path source_folder = source.empty() ? source : folder_of(source);
+    source_folder_ = source.empty() ? source : folder_of(source);
     if (auto loaded = load_into(source); !loaded) return loaded;
     if (stop_) return fail(ErrorCode::kCancelled, "the load was interrupted");
-    return lock_down(source_folder);
+    return keep_session();
 } catch (const std::exception& error) {  // A folder that changes as it is read; no memory.
     return fail(ErrorCode::kInternal, source.string() + ": " + error.what());
+}
+
+Result<void> DuckDbEngine::keep_session() {
+    const auto fresh = connect();
+    if (!fresh) return tl::unexpected(fresh.error());
+    auto session = session_of(connection_.get(), fresh->get());
+    if (!session) return tl::unexpected(session.error());
+    session_ = std::move(*session);
+    notes_.insert(notes_.end(), session_.notes.begin(), session_.notes.end());
+    return {};
+}
+
+// Queries get a connection of their own.
+Result<void> DuckDbEngine::begin_session(Start start) {
+    auto fresh = connect();
+    if (!fresh) return tl::unexpected(fresh.error());
+    {
+        const std::lock_guard lock(mutex_);
+        connection_ = std::move(*fresh);
+    }
+    if (start == Start::kForked) {
+        if (auto done = apply_options(); !done) return done;
+    }
+    if (auto done = restore(session_, connection_.get()); !done) return done;
+    return lock_down();
+}
+
+Result<ForkBase> DuckDbEngine::prepare_fork(Warm warm) try {
+    const ActiveRun<DuckDbEngine> active(*this);
+    auto locks = lock_database_files(connection_.get());
+    if (!locks) return tl::unexpected(locks.error());
+    locks_ = std::move(*locks);
+    auto read = warm_tables(connection_.get(), warm, options_.memory_limit_bytes, stop_, notes_);
+    if (!read) return tl::unexpected(read.error());
+    const auto spilled = bytes_spilled(connection_.get());
+    if (!spilled) return tl::unexpected(spilled.error());
+    if (*spilled > 0)
+        return fail(ErrorCode::kUnavailable, "part of the data is in a temporary file");
+    const auto used = memory_used(connection_.get());
+    if (!used) return tl::unexpected(used.error());
+    // The engine's threads end before this returns.
+    if (auto done = execute(connection_.get(), "SET threads=1"); !done) {
+        return tl::unexpected(done.error());
+    }
+    const std::lock_guard lock(mutex_);
+    connection_ = Connection();
+    return ForkBase{.memory_bytes = *used};
+} catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, error.what());
+}
+
+Result<void> DuckDbEngine::start_forked(const EngineOptions& options) try {
+    const ActiveRun<DuckDbEngine> active(*this);
+    options_.threads = options.threads;
+    options_.memory_limit_bytes = options.memory_limit_bytes;
+    options_.temp_directory = options.temp_directory;
+    options_.temp_bytes_max = options.temp_bytes_max;
+    options_.seat = options.seat;
+    return begin_session(Start::kForked);
+} catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, error.what());
+}
+
+// What a loading process gives the engine as it opens.
+Result<void> DuckDbEngine::apply_options() {
+    std::vector<std::string> statements{
+        "SET temp_directory=" + quote_literal(options_.temp_directory.string()),
+        "SET threads=" + std::to_string(options_.threads),
+        "SELECT setseed(" + random_seed() + ")",
+    };
+    if (options_.memory_limit_bytes > 0) {
+        statements.push_back("SET memory_limit='" + std::to_string(options_.memory_limit_bytes) +
+                             "B'");
+    }
+    if (options_.temp_bytes_max > 0) {
+        statements.push_back("SET max_temp_directory_size='" +
+                             std::to_string(options_.temp_bytes_max) + "B'");
+    }
+    for (const std::string& statement : statements) {
+        if (auto done = execute(connection_.get(), statement); !done) return done;
+    }
+    return {};
 }
 
 // Fills the open engine, and looks at what that made of it.

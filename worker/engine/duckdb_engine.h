@@ -9,17 +9,25 @@
 #include "worker/engine/duckdb_catalog.h"
 #include "worker/engine/duckdb_handles.h"
 #include "worker/engine/duckdb_host.h"
+#include "worker/engine/duckdb_session.h"
 #include "worker/engine/engine.h"
 #include "worker/engine/prepared_cache.h"
+#include "worker/engine/unique_fd.h"
 
 namespace shortq::engine {
 
-// One database in memory and one connection. Threads: see Engine.
+// One database in memory and one connection: the script's while it loads, then another one for the
+// queries, so that it makes no difference whether a process has loaded or was forked.
+// Threads: see Engine.
 class DuckDbEngine final : public Engine {
 public:
     explicit DuckDbEngine(EngineOptions options);
 
     [[nodiscard]] Result<void> load(const std::filesystem::path& source) override;
+    [[nodiscard]] bool can_fork() const noexcept override { return true; }
+    [[nodiscard]] Result<void> load_base(const std::filesystem::path& source) override;
+    [[nodiscard]] Result<ForkBase> prepare_fork(Warm warm) override;
+    [[nodiscard]] Result<void> start_forked(const EngineOptions& options) override;
     [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
     [[nodiscard]] Result<void> run(const Query& query, ResultSink& sink) override;
     void interrupt() noexcept override;
@@ -28,10 +36,15 @@ public:
 
 private:
     friend class ActiveRun<DuckDbEngine>;
+    enum class Start : std::uint8_t { kLoaded, kForked };
 
     [[nodiscard]] Result<void> open();
     [[nodiscard]] Result<void> load_into(const std::filesystem::path& source);
-    [[nodiscard]] Result<void> lock_down(const std::filesystem::path& source_folder);
+    [[nodiscard]] Result<void> keep_session();
+    [[nodiscard]] Result<Connection> connect() const;
+    [[nodiscard]] Result<void> begin_session(Start start);
+    [[nodiscard]] Result<void> apply_options();
+    [[nodiscard]] Result<void> lock_down();
     [[nodiscard]] Result<void> judged(Result<void> outcome);
 
     EngineOptions options_;
@@ -40,6 +53,9 @@ private:
     Connection connection_;
     PreparedCache cache_;  // Its statements belong to the connection: destroyed before it.
     Fence fence_;
+    Session session_;              // What the script left in its own.
+    std::vector<UniqueFd> locks_;  // On the database files; inherited by forked processes.
+    std::filesystem::path source_folder_;
     std::vector<std::string> notes_;
     std::atomic<bool> stop_{false};
     std::atomic<bool> sick_{false};

@@ -6,6 +6,18 @@
 
 namespace shortq::engine {
 
+Result<void> Engine::load_base(const std::filesystem::path& source) {
+    return fail(ErrorCode::kUnavailable, "this engine cannot be forked", source.string());
+}
+
+Result<ForkBase> Engine::prepare_fork(Warm /*warm*/) {
+    return fail(ErrorCode::kUnavailable, "this engine cannot be forked");
+}
+
+Result<void> Engine::start_forked(const EngineOptions& /*options*/) {
+    return fail(ErrorCode::kUnavailable, "this engine cannot be forked");
+}
+
 Result<std::unique_ptr<Engine>> make_engine(std::string_view name, EngineOptions options) {
     if (name == "test") return std::make_unique<TestEngine>(std::move(options));
     if (name == "duckdb") {

@@ -64,6 +64,14 @@ struct Query {
     std::span<const Parameter> parameters{};
 };
 
+// How much of the data a fork server reads before it forks, so that its workers share it.
+enum class Warm : std::uint8_t { kAuto, kOff, kAll };  // kAuto: as long as there is room.
+
+// What a fork server's engine has come to.
+struct ForkBase {
+    std::uint64_t memory_bytes = 0;  // Held by the engine; its workers start with as much.
+};
+
 // Takes a result as the engine produces it. Called on the thread in run(). A false return means
 // "stop": run() then ends with kCancelled.
 class ResultSink {
@@ -85,6 +93,24 @@ public:
     // started. Errors: kQueryError with `where` = file:line of the statement, kBadRequest for a
     // source that cannot be opened, kCancelled after interrupt().
     [[nodiscard]] virtual Result<void> load(const std::filesystem::path& source) = 0;
+
+    // ---- One load, many workers: load_base() and prepare_fork() instead of load() in a fork
+    // server, then start_forked() instead of load() in each process that it forks.
+
+    // Whether this engine can do that at all.
+    [[nodiscard]] virtual bool can_fork() const noexcept { return false; }
+
+    // The first part of load(): the source is loaded, no query can run. Errors: as load().
+    [[nodiscard]] virtual Result<void> load_base(const std::filesystem::path& source);
+
+    // Reads ahead what is to be shared, then puts the engine into a state in which its process can
+    // be forked: no thread of its own, no connection, nothing in temporary files.
+    // Errors: what stands in the way, for people.
+    [[nodiscard]] virtual Result<ForkBase> prepare_fork(Warm warm);
+
+    // The second part of load(), with the new process's options: its memory, threads, spill folder
+    // and seat. Whatever is random differs from its siblings'. Errors: as load().
+    [[nodiscard]] virtual Result<void> start_forked(const EngineOptions& options);
 
     // What load() left out, and why: "hdb/notes.txt: not a Parquet or CSV file".
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }

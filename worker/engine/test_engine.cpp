@@ -86,6 +86,8 @@ struct TestEngine::Command {
         return {text.substr(0, space), trim(text.substr(space))};
     }
 
+    [[nodiscard]] bool is_for_a_seat() const { return name.ends_with("-seat"); }
+
     // The number that `rest` starts with, and what follows it.
     [[nodiscard]] Result<std::pair<std::uint64_t, std::string_view>> number() const {
         std::uint64_t value = 0;
@@ -98,21 +100,51 @@ struct TestEngine::Command {
 };
 
 Result<void> TestEngine::load(const std::filesystem::path& source) {
-    if (source.empty()) return {};
     const ActiveRun<TestEngine> active(*this);
+    if (auto read = read_source(source); !read) return read;
+    return load_lines([](const Command& /*command*/) { return true; });
+}
+
+Result<void> TestEngine::load_base(const std::filesystem::path& source) {
+    const ActiveRun<TestEngine> active(*this);
+    if (auto read = read_source(source); !read) return read;
+    return load_lines([](const Command& command) { return !command.is_for_a_seat(); });
+}
+
+Result<ForkBase> TestEngine::prepare_fork(Warm /*warm*/) {
+    for (const std::string& line : lines_) {
+        const Command command = Command::parse(line);
+        if (command.name != "cannot-fork") continue;
+        return fail(ErrorCode::kUnavailable, std::string(command.rest));
+    }
+    return ForkBase{};
+}
+
+Result<void> TestEngine::start_forked(const EngineOptions& options) {
+    const ActiveRun<TestEngine> active(*this);
+    options_.seat = options.seat;
+    return load_lines([](const Command& command) { return command.is_for_a_seat(); });
+}
+
+Result<void> TestEngine::read_source(const std::filesystem::path& source) {
+    source_ = source.string();
+    if (source.empty()) return {};
     std::ifstream file(source);
     if (!file) {
         return fail(ErrorCode::kBadRequest, source.string() + ": cannot be read");
     }
-    std::size_t number = 0;
-    for (std::string line; std::getline(file, line);) {
-        ++number;
-        const Command command = Command::parse(line);
-        if (command.name.empty() || command.name.starts_with('#')) continue;
+    for (std::string line; std::getline(file, line);) lines_.push_back(line);
+    return {};
+}
+
+Result<void> TestEngine::load_lines(const std::function<bool(const Command&)>& wanted) {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        const Command command = Command::parse(lines_[i]);
+        if (command.name.empty() || command.name.starts_with('#') || !wanted(command)) continue;
         auto done = load_line(command);
         if (done) continue;
         Error error = done.error();
-        error.where = source.string() + ':' + std::to_string(number);
+        error.where = source_ + ':' + std::to_string(i + 1);
         return tl::unexpected(std::move(error));
     }
     return {};
@@ -123,6 +155,7 @@ Result<void> TestEngine::load_line(const Command& command) {
         return fail(ErrorCode::kQueryError, std::string(command.rest));
     }
     if (command.name == "load-hang") hang();
+    if (command.name == "cannot-fork") return {};
     if (command.name == "fail-every-query") {
         fails_every_query_ = true;
         return {};

@@ -16,14 +16,18 @@
 //
 // The source is a file of lines (`#` comments): load-sleep MS, load-sleep-seat SEAT MS,
 // load-fail MESSAGE, load-fail-seat SEAT MESSAGE, load-hang, load-exit N, fail-every-query,
-// fail-every-query-seat SEAT.
+// fail-every-query-seat SEAT, cannot-fork REASON. Those for a seat are for its worker, not for the
+// fork server.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "worker/engine/active_run.h"
 #include "worker/engine/engine.h"
@@ -35,6 +39,10 @@ public:
     explicit TestEngine(EngineOptions options) : options_(std::move(options)) {}
 
     [[nodiscard]] Result<void> load(const std::filesystem::path& source) override;
+    [[nodiscard]] bool can_fork() const noexcept override { return true; }
+    [[nodiscard]] Result<void> load_base(const std::filesystem::path& source) override;
+    [[nodiscard]] Result<ForkBase> prepare_fork(Warm warm) override;
+    [[nodiscard]] Result<void> start_forked(const EngineOptions& options) override;
     [[nodiscard]] Result<void> run(const Query& query, ResultSink& sink) override;
     void interrupt() noexcept override;
     [[nodiscard]] double progress() const noexcept override;
@@ -44,6 +52,8 @@ private:
     struct Command;
     friend class ActiveRun<TestEngine>;
 
+    [[nodiscard]] Result<void> read_source(const std::filesystem::path& source);
+    [[nodiscard]] Result<void> load_lines(const std::function<bool(const Command&)>& wanted);
     [[nodiscard]] Result<void> load_line(const Command& command);
     [[nodiscard]] Result<void> execute(const Command& command, const Query& query,
                                        ResultSink& sink);
@@ -52,6 +62,8 @@ private:
     [[noreturn]] static void hang();
 
     EngineOptions options_;
+    std::string source_;
+    std::vector<std::string> lines_;
     std::int64_t queries_ = 0;
     bool fails_every_query_ = false;
     std::atomic<bool> sick_{false};
