@@ -207,6 +207,7 @@ void Primary::act(const core::KillWorker& action) {
 
 void Primary::act(const core::GenerationServing& action) {
     serving_generation_ = action.generation;
+    supervisor_.retire_before(action.generation);
     spdlog::info("generation {} serves", action.generation);
     answer_reloads(Rows{
         {std::int64_t{action.generation}, fmt::format("generation {} serves", action.generation)}});
@@ -219,6 +220,7 @@ void Primary::act(const core::ReloadFailed& action) {
               : Error{ErrorCode::kInternal, "the reload was given up", "primary", false};
     spdlog::error("reload failed, generation {} serves on: {}", serving_generation_,
                   one_line(error));
+    supervisor_.retire(action.generation);
     answer_reloads(tl::unexpected(error));
 }
 

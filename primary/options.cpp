@@ -139,8 +139,9 @@ Result<void> set_threads(Options& options, std::string_view text) {
     return {};
 }
 
-Result<void> set_spawn(Options&, std::string_view text) {
-    if (text != "exec") return expected("exec (fork is not available yet)", text);
+Result<void> set_spawn(Options& options, std::string_view text) {
+    if (text != "fork" && text != "exec") return expected("fork or exec", text);
+    options.spawn = text == "fork" ? Spawn::kFork : Spawn::kExec;
     return {};
 }
 
@@ -216,8 +217,12 @@ std::vector<Setting> worker_settings() {
         {"allow-path", "DIR", "",
          "a folder that queries may read besides SOURCE's own (repeatable)", Takes::kValues,
          add_path},
-        {"spawn", "MODE", "exec", "how workers start: exec, each loads for itself", Takes::kValue,
+        {"spawn", "fork|exec", "fork",
+         "how workers start: fork, they share one load; exec, each loads for itself", Takes::kValue,
          set_spawn},
+        {"warm", "auto|off|all", "auto",
+         "what is read before forking, so that workers share it: auto, as much as has room",
+         Takes::kValue, one_of(&Options::warm, {"auto", "off", "all"})},
         {"writable", "", "false",
          "workers accept statements that change their own memory; not replicated, not retried",
          Takes::kNothing, flag(&Options::writable)},

@@ -19,6 +19,11 @@ struct SettingFact {
     std::string origin;  // "default", "config" or "command line".
 };
 
+enum class Spawn : std::uint8_t {
+    kFork,  // A fork server per generation loads once, and forks the workers.
+    kExec,  // Each worker loads for itself.
+};
+
 struct Options {
     std::uint32_t workers = 0;
     std::filesystem::path source;
@@ -41,6 +46,8 @@ struct Options {
     std::vector<std::filesystem::path> allowed_paths;
     std::string engine = "duckdb";
     unsigned threads = 0;  // Per worker; 0 until resolved.
+    Spawn spawn = Spawn::kFork;
+    std::string warm = "auto";  // Or "off", "all": passed on to fork servers.
     bool writable = false;
     std::string log_level = "info";
     std::string log_format = "text";

@@ -56,15 +56,20 @@ Primary::Primary(zmq::context_t& context, const Options& options, SignalFd& sign
       clients_(open_client_door(context, options)),
       workers_(context, socket_directory_.path(),
                [this](std::string_view token) { return supervisor_.by_token(token); }),
-      supervisor_(options,
-                  {.program = or_throw(find_worker_program()),
-                   .endpoint = workers_.endpoint(),
-                   .spill_directory = spill_directory_.path()},
-                  {.watch =
-                       [this](int fd, core::WorkerId id) {
-                           loop_.watch(fd, [=, this] { on_worker_ended(id); });
-                       },
-                   .unwatch = [this](int fd) { loop_.unwatch(fd); }}),
+      supervisor_(
+          options,
+          {.program = or_throw(find_worker_program()),
+           .endpoint = workers_.endpoint(),
+           .spill_directory = spill_directory_.path()},
+          {.watch = [this](int fd,
+                           std::function<void()> ready) { loop_.watch(fd, std::move(ready)); },
+           .unwatch = [this](int fd) { loop_.unwatch(fd); },
+           .ended = [this](core::WorkerId worker) { on_worker_ended(worker); },
+           .load_failed =
+               [this](std::uint32_t generation, core::WorkerId worker, const Error& error) {
+                   note_load_error(generation, error);
+                   step(core::WorkerLoadFailed{worker});
+               }}),
       startup_(begun_, options.workers),
       sync_([this](SyncReply reply) { inbox_.put(std::move(reply)); },
             [this](Question question) { inbox_.put(std::move(question)); }) {

@@ -1,5 +1,6 @@
 // primary/supervisor.h: the workers as processes: started, watched, ended, and why they ended.
-// Which ones there should be is the dispatcher's business.
+// Which ones there should be is the dispatcher's business; how a forked one comes to be,
+// fork_servers.h's.
 #pragma once
 
 #include <chrono>
@@ -12,8 +13,10 @@
 #include <vector>
 
 #include "primary/core/events.h"
+#include "primary/fork_servers.h"
 #include "primary/options.h"
 #include "primary/worker_process.h"
+#include "worker/wakeup.h"
 
 namespace shortq::primary {
 
@@ -39,19 +42,30 @@ struct SupervisorOptions {
 // Threads: the main thread, which must outlive the workers (WorkerProcess says why).
 class Supervisor {
 public:
-    // `watch`: a descriptor to wait for; `unwatch` comes before it is closed.
-    struct Watcher {
-        std::function<void(int pidfd, core::WorkerId)> watch;
-        std::function<void(int pidfd)> unwatch;
+    // All but `watch` and `unwatch` come from the event loop only, never from within a call.
+    struct Callbacks {
+        std::function<void(int fd, std::function<void()> ready)> watch;
+        std::function<void(int fd)> unwatch;  // Before the descriptor is closed.
+        // The worker has ended, or will never be: call reap().
+        std::function<void(core::WorkerId worker)> ended;
+        // The data does not load. ended() follows for each worker that waited for it.
+        std::function<void(std::uint32_t generation, core::WorkerId worker, const Error& error)>
+            load_failed;
     };
 
-    Supervisor(const Options& options, SupervisorOptions own, Watcher watcher);
+    Supervisor(const Options& options, SupervisorOptions own, Callbacks callbacks);
+    ~Supervisor();
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
 
     // Errors: the process could not be started; the caller reports its exit.
     [[nodiscard]] Result<void> spawn(const core::SpawnWorker& order);
     void kill(core::WorkerId worker);
-    // Called when a pidfd became readable: the event for the core, if it has ended. The text says
-    // how, for the log.
+    // No worker of this generation will be spawned any more; nor of any before that one.
+    void retire(std::uint32_t generation) { fork_servers_.retire(generation); }
+    void retire_before(std::uint32_t generation) { fork_servers_.retire_before(generation); }
+
+    // The event for the core, if it has ended. The text says how, for the log.
     struct Ended {
         core::WorkerExited event;
         std::string how;
@@ -70,15 +84,34 @@ private:
         WorkerFacts facts;
         WorkerProcess process;
         std::filesystem::path spill;
+        bool doomed = false;  // To be killed as soon as it is born.
+        std::string never{};  // Not empty: it will never be born, and why.
     };
-    [[nodiscard]] std::vector<std::string> arguments(const core::SpawnWorker& order,
-                                                     const std::filesystem::path& spill) const;
+    // ---- Arguments of shortq-worker
+    [[nodiscard]] std::vector<std::string> common_arguments(std::uint32_t generation) const;
+    [[nodiscard]] WorkerProcessOptions worker_program(const WorkerFacts& facts,
+                                                      const std::filesystem::path& spill) const;
+    [[nodiscard]] WorkerProcessOptions server_program(std::uint32_t generation) const;
+
+    [[nodiscard]] ForkServers::Callbacks fork_callbacks();
+    [[nodiscard]] Result<std::filesystem::path> make_spill_folder(core::WorkerId worker,
+                                                                  std::uint32_t seat) const;
+    [[nodiscard]] Result<void> start_alone(Child& child);
+    [[nodiscard]] Result<void> send_order(ForkServer& server, core::WorkerId worker);
+    void on_forked(core::WorkerId worker, pid_t pid);
+    void never_born(core::WorkerId worker, const std::string& why);
+    void watch(const Child& child);
+    void reap_strays();
     [[nodiscard]] Child* find(core::WorkerId worker);
+    [[nodiscard]] bool is_known(pid_t pid) const;
 
     const Options& options_;
     SupervisorOptions own_;
-    Watcher watcher_;
+    Callbacks callbacks_;
     std::vector<std::optional<Child>> children_;  // By slot.
+    std::vector<core::WorkerId> never_born_;      // To be told to the owner.
+    worker::Wakeup told_;                         // That there are some.
+    ForkServers fork_servers_;
 };
 
 }  // namespace shortq::primary

@@ -40,13 +40,13 @@ Error system_error_of(const char* what) {
 // Runs in the child between fork and exec, so it does system calls only. Libraries may have opened
 // descriptors without CLOEXEC; a worker that inherited a socket would keep its port or peer alive.
 struct InheritOnly : bp::extend::handler {
-    explicit InheritOnly(int fd) : kept(fd) {}
+    explicit InheritOnly(const std::vector<int>& fds) : kept(fds) {}
     template <class Executor>
     void on_exec_setup(Executor& /*executor*/) const {
         ::close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
-        ::fcntl(kept, F_SETFD, 0);
+        for (const int fd : kept) ::fcntl(fd, F_SETFD, 0);
     }
-    int kept;
+    const std::vector<int>& kept;
 };
 
 // An anonymous file of one page that nobody can grow or shrink, so that neither side's mapping can
@@ -82,9 +82,11 @@ Result<proto::Board*> map_new_board(int fd) {
 Result<pid_t> launch(const WorkerProcessOptions& options, int board_fd) {
     auto arguments = options.arguments;
     arguments.insert(arguments.end(), {"--board-fd", std::to_string(board_fd)});
+    auto kept = options.inherited;
+    kept.push_back(board_fd);
     std::error_code error;
     bp::child child(bp::exe = options.program.string(), bp::args = arguments,
-                    bp::std_in<bp::null, bp::std_out> stderr, InheritOnly(board_fd), error);
+                    bp::std_in<bp::null, bp::std_out> stderr, InheritOnly(kept), error);
     if (error) {
         return fail(ErrorCode::kInternal,
                     "cannot start " + options.program.string() + ": " + error.message(),
@@ -114,24 +116,36 @@ void WorkerProcess::Unmap::operator()(proto::Board* board) const noexcept {
 }
 
 Result<WorkerProcess> WorkerProcess::spawn(const WorkerProcessOptions& options) {
+    auto worker = expected();
+    if (!worker) return worker;
+    const auto pid = launch(options, worker->board_fd());
+    if (!pid) return tl::unexpected(pid.error());
+    if (auto adopted = worker->adopt(*pid); !adopted) {
+        ::kill(*pid, SIGKILL);
+        ::waitpid(*pid, nullptr, 0);
+        return tl::unexpected(adopted.error());
+    }
+    return worker;
+}
+
+Result<WorkerProcess> WorkerProcess::expected() {
     auto file = make_board_file();
     if (!file) return tl::unexpected(std::move(file.error()));
     auto board = map_new_board(file->get());
     if (!board) return tl::unexpected(std::move(board.error()));
     WorkerProcess worker;
     worker.board_.reset(*board);
-    auto pid = launch(options, file->get());
-    if (!pid) return tl::unexpected(std::move(pid.error()));
-    // Nobody else reaps, so the number still means this child, even if it has ended by now.
-    worker.pid_ = *pid;
-    worker.pidfd_ = UniqueFd(open_pidfd(*pid));
-    if (!worker.pidfd_) {
-        auto error = system_error_of("pidfd_open");
-        ::kill(*pid, SIGKILL);
-        ::waitpid(*pid, nullptr, 0);
-        return tl::unexpected(std::move(error));
-    }
+    worker.board_file_ = std::move(*file);
     return worker;
+}
+
+Result<void> WorkerProcess::adopt(pid_t pid) {
+    // Nobody else reaps, so the number still means this child, even if it has ended by now.
+    pidfd_ = UniqueFd(open_pidfd(pid));
+    if (!pidfd_) return tl::unexpected(system_error_of("pidfd_open"));
+    pid_ = pid;
+    board_file_.close();
+    return {};
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&&) noexcept = default;
@@ -140,6 +154,7 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
     if (this != &other) {
         end();
         board_ = std::move(other.board_);
+        board_file_ = std::move(other.board_file_);
         pidfd_ = std::move(other.pidfd_);
         pid_ = std::exchange(other.pid_, -1);
         status_ = std::exchange(other.status_, std::nullopt);
@@ -153,8 +168,9 @@ void WorkerProcess::end() noexcept {
     if (!pidfd_ || status_) return;
     kill(SIGKILL);
     siginfo_t info{};
+    // A forked child that is not ours yet becomes so as soon as the process in the middle has left.
     while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 &&
-           errno == EINTR) {
+           (errno == EINTR || (errno == ECHILD && ::kill(pid_, 0) == 0))) {
     }
 }
 

@@ -31,10 +31,12 @@ struct ExitStatus {
 struct WorkerProcessOptions {
     std::filesystem::path program;       // find_worker_program().
     std::vector<std::string> arguments;  // Without the program's name and without --board-fd.
+    std::vector<int> inherited{};        // Descriptors that the child gets besides the board.
 };
 
-// The child gets /dev/null as stdin, this process's stderr as stdout and stderr, the board, and no
-// other descriptor. It inherits the signal mask and is expected to set its own.
+// The child gets /dev/null as stdin, this process's stderr as stdout and stderr, the board, what is
+// inherited, and no other descriptor. It inherits the signal mask and is expected to set its own.
+// A child may also be expected, and then adopted: a fork server makes it.
 // Threads: one at a time, except board(). Spawn on the main thread only: the child asks to be
 // killed when its parent dies, and the kernel takes the end of the spawning *thread* for that.
 class WorkerProcess {
@@ -42,6 +44,15 @@ public:
     // Makes the board with a fresh random token, and starts the child with `--board-fd N` added.
     // Errors: kInternal naming what failed (no such program, out of processes or descriptors).
     [[nodiscard]] static Result<WorkerProcess> spawn(const WorkerProcessOptions& options);
+
+    // Makes the board for a child that another process is to fork: hand it board_fd().
+    // Errors: kInternal, out of descriptors.
+    [[nodiscard]] static Result<WorkerProcess> expected();
+    [[nodiscard]] bool born() const noexcept { return static_cast<bool>(pidfd_); }
+    [[nodiscard]] int board_fd() const noexcept { return board_file_.get(); }
+    // The child has been forked, and is or soon becomes a child of this process.
+    // Errors: kInternal: no such process.
+    [[nodiscard]] Result<void> adopt(pid_t pid);
 
     WorkerProcess(WorkerProcess&&) noexcept;
     WorkerProcess& operator=(WorkerProcess&&) noexcept;
@@ -69,6 +80,7 @@ private:
         void operator()(proto::Board* board) const noexcept;
     };
     std::unique_ptr<proto::Board, Unmap> board_;
+    UniqueFd board_file_;  // Of one that is expected.
     UniqueFd pidfd_;
     pid_t pid_ = -1;
     std::optional<ExitStatus> status_;

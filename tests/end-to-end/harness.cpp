@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <future>
 #include <regex>
 #include <stdexcept>
@@ -13,6 +14,9 @@ namespace {
 
 std::vector<std::string> with_port(std::vector<std::string> arguments, std::uint16_t port) {
     arguments.insert(arguments.begin(), {"--port", std::to_string(port)});
+    // The same tests hold however workers are started.
+    if (const char* spawn = std::getenv("SHORTQ_TEST_SPAWN"))
+        arguments.insert(arguments.begin(), {"--spawn", spawn});
     return arguments;
 }
 

@@ -1,0 +1,205 @@
+#include "primary/fork_servers.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace shortq::primary {
+namespace {
+
+// Whether it was there, and no longer is.
+bool remove(std::vector<core::WorkerId>& from, core::WorkerId worker) {
+    return std::erase(from, worker) > 0;
+}
+
+bool contains(const std::vector<std::uint32_t>& generations, std::uint32_t generation) {
+    return std::ranges::find(generations, generation) != generations.end();
+}
+
+}  // namespace
+
+ForkServers::~ForkServers() {
+    for (const auto& server : servers_) {
+        callbacks_.unwatch(server.process.channel_fd());
+        callbacks_.unwatch(server.process.pidfd());
+    }
+}
+
+bool ForkServers::cannot_fork(std::uint32_t generation) const {
+    return contains(cannot_fork_, generation);
+}
+
+bool ForkServers::has(pid_t pid) const {
+    return std::ranges::any_of(servers_,
+                               [pid](const Server& server) { return server.process.pid() == pid; });
+}
+
+ForkServers::Server* ForkServers::find(std::uint32_t generation) {
+    const auto found = std::ranges::find_if(
+        servers_, [&](const Server& server) { return server.process.generation() == generation; });
+    return found == servers_.end() ? nullptr : &*found;
+}
+
+Result<ForkServers::Server*> ForkServers::start(std::uint32_t generation) {
+    auto process = ForkServer::start(generation, callbacks_.program(generation));
+    if (!process) return tl::unexpected(process.error());
+    spdlog::debug("fork server of generation {} (pid {}) is loading", generation, process->pid());
+    callbacks_.watch(process->channel_fd(), [this, generation] { read(generation); });
+    callbacks_.watch(process->pidfd(), [this, generation] { ended(generation); });
+    return &servers_.emplace_back(Server{std::move(*process), {}, {}});
+}
+
+Result<void> ForkServers::ask(std::uint32_t generation, core::WorkerId worker) {
+    auto* server = find(generation);
+    if (server == nullptr) {
+        auto started = start(generation);
+        if (!started) return tl::unexpected(started.error());
+        server = *started;
+    }
+    if (server->process.loaded()) {
+        send(*server, worker);
+    } else {
+        server->waiting.push_back(worker);
+    }
+    return {};
+}
+
+void ForkServers::send(Server& server, core::WorkerId worker) {
+    // A failure means that the server is gone. Its pidfd will tell, and the order is asked again.
+    static_cast<void>(callbacks_.order(server.process, worker));
+    server.sent.push_back(worker);
+}
+
+bool ForkServers::withdraw(core::WorkerId worker) {
+    for (auto& server : servers_) {
+        if (!remove(server.waiting, worker)) continue;
+        if (server.waiting.empty()) server.process.kill();
+        return true;
+    }
+    return false;
+}
+
+void ForkServers::retire(std::uint32_t generation) {
+    over_.push_back(generation);
+    if (auto* server = find(generation)) server->process.kill();
+}
+
+void ForkServers::retire_before(std::uint32_t generation) {
+    first_ = generation;
+    const auto earlier = [&](std::uint32_t number) { return number < generation; };
+    std::erase_if(over_, earlier);
+    std::erase_if(cannot_fork_, earlier);
+    for (auto& server : servers_) {
+        if (earlier(server.process.generation())) server.process.kill();
+    }
+}
+
+// ---- Reports
+
+void ForkServers::read(std::uint32_t generation) {
+    // One at a time: what a report leads to may end the server.
+    while (auto* server = find(generation)) {
+        const auto report = server->process.next_report();
+        if (!report) return;
+        std::visit([&](const auto& one) { on(*server, one); }, *report);
+    }
+}
+
+void ForkServers::on(Server& server, const BaseLoaded& loaded) {
+    spdlog::info("generation {} is loaded: {:.1f} MB in {:.2f} s, shared by its workers",
+                 server.process.generation(), static_cast<double>(loaded.base_bytes) / 1e6,
+                 static_cast<double>(loaded.load_us) / 1e6);
+    server.process.set_loaded();
+    for (const auto worker : std::exchange(server.waiting, {})) send(server, worker);
+}
+
+void ForkServers::on(Server& server, const BaseFailed& failed) { give_up(server, failed.error); }
+
+void ForkServers::on(Server& server, const CannotFork& cannot) {
+    const auto generation = server.process.generation();
+    spdlog::warn("generation {}: each worker loads for itself, as with --spawn exec: {}",
+                 generation, cannot.reason);
+    cannot_fork_.push_back(generation);
+    auto waiting = std::exchange(server.waiting, {});
+    server.process.kill();
+    for (const auto worker : waiting) callbacks_.alone(worker);
+}
+
+void ForkServers::on(Server& server, const Forked& forked) {
+    const core::WorkerId worker{forked.worker};
+    if (remove(server.sent, worker)) callbacks_.forked(worker, static_cast<pid_t>(forked.pid));
+}
+
+void ForkServers::on(Server& server, const ForkFailed& failed) {
+    const core::WorkerId worker{failed.worker};
+    if (remove(server.sent, worker)) callbacks_.failed(worker, failed.reason);
+}
+
+// The load failed: for whoever waits, and for whoever will ask before the server is gone.
+void ForkServers::give_up(Server& server, const Error& error) {
+    const auto generation = server.process.generation();
+    auto waiting = std::exchange(server.waiting, {});
+    server.process.kill();
+    if (waiting.empty()) {
+        spdlog::warn("the fork server of generation {} cannot load again: {}{}{}", generation,
+                     error.where, error.where.empty() ? "" : ": ", error.message);
+        return;
+    }
+    callbacks_.load_failed(generation, waiting.front(), error);
+    for (const auto worker : waiting) callbacks_.failed(worker, error.message);
+}
+
+// ---- Ends
+
+ForkServers::Server ForkServers::take(std::uint32_t generation) {
+    const auto found = std::ranges::find_if(
+        servers_, [&](const Server& server) { return server.process.generation() == generation; });
+    auto server = std::move(*found);
+    servers_.erase(found);
+    return server;
+}
+
+void ForkServers::ended(std::uint32_t generation) {
+    read(generation);  // Its last words.
+    auto* server = find(generation);
+    if (server == nullptr) return;
+    const auto status = server->process.reap();
+    if (!status) return;
+    callbacks_.unwatch(server->process.channel_fd());
+    callbacks_.unwatch(server->process.pidfd());
+    auto dead = take(generation);
+    const bool over = generation < first_ || contains(over_, generation);
+    if (dead.process.loaded() && !over) {
+        spdlog::warn(
+            "the fork server of generation {} (pid {}) died: {}; its workers serve on, another one "
+            "is loading",
+            generation, dead.process.pid(), describe(*status));
+        return replace(std::move(dead));
+    }
+    if (!dead.waiting.empty()) {
+        const Error error{ErrorCode::kInternal,
+                          fmt::format("the fork server ended while loading: {}", describe(*status)),
+                          fmt::format("generation {}", generation), false};
+        callbacks_.load_failed(generation, dead.waiting.front(), error);
+    }
+    for (const auto* orders : {&dead.sent, &dead.waiting}) {
+        for (const auto worker : *orders) callbacks_.failed(worker, "its fork server is gone");
+    }
+}
+
+void ForkServers::replace(Server dead) {
+    const auto started = start(dead.process.generation());
+    if (!started) {
+        spdlog::error("no new fork server: {}", started.error().message);
+        for (const auto worker : dead.sent) callbacks_.failed(worker, started.error().message);
+        return;
+    }
+    // Whether they had been forked is not known. A process that was, and was never heard of, finds
+    // that nobody knows its token.
+    (*started)->waiting = std::move(dead.sent);
+}
+
+}  // namespace shortq::primary
