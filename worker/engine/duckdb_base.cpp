@@ -43,19 +43,23 @@ struct FileTable {
 // Every table of every attached file, the smallest first. The size is an upper bound: of whole
 // blocks, which several columns may share.
 Result<std::vector<FileTable>> file_tables(duckdb_connection connection) {
-    const auto names =
-        texts(connection,
-              "SELECT format('\"{}\".\"{}\".\"{}\"', replace(database_name, '\"', '\"\"'), "
-              "replace(schema_name, '\"', '\"\"'), replace(table_name, '\"', '\"\"')) "
-              "FROM duckdb_tables() JOIN duckdb_databases() USING (database_name) "
-              "WHERE path IS NOT NULL AND path <> '' AND readonly ORDER BY estimated_size, 1");
+    const auto names = texts(
+        connection,
+        "SELECT format('\"{}\".\"{}\".\"{}\"', replace(database_name, '\"', '\"\"'), "
+        "replace(schema_name, '\"', '\"\"'), replace(table_name, '\"', '\"\"')) "
+        "FROM duckdb_tables() JOIN duckdb_databases() USING (database_name) "
+        "WHERE path IS NOT NULL AND path <> '' AND readonly ORDER BY estimated_size ASC, 1 ASC");
     if (!names) return tl::unexpected(names.error());
     std::vector<FileTable> tables;
     for (const std::string& name : *names) {
-        const auto bytes = number(connection,
-                                  "SELECT count(DISTINCT block_id) * (SELECT max(block_size) FROM "
-                                  "pragma_database_size()) FROM pragma_storage_info(" +
-                                      quote_literal(name) + ") WHERE block_id >= 0");
+        auto bytes = number(connection,
+                            "SELECT count(DISTINCT block_id) * (SELECT max(block_size) FROM "
+                            "pragma_database_size()) FROM pragma_storage_info(" +
+                                quote_literal(name) + ") WHERE block_id >= 0");
+        // That function does not understand a name with a quote in it.
+        if (!bytes)
+            bytes = number(connection,
+                           "SELECT sum(used_blocks * block_size) FROM pragma_database_size()");
         if (!bytes) return tl::unexpected(bytes.error());
         tables.push_back({name, *bytes});
     }
@@ -95,7 +99,7 @@ Result<void> warm_tables(duckdb_connection connection, Warm warm, std::uint64_t 
                             "reads what it needs (--warm all reads it anyway)");
             continue;
         }
-        auto read = execute(connection, "SELECT bit_xor(hash(t)) FROM " + table.name + " AS t");
+        auto read = execute(connection, "SELECT bit_xor(hash(COLUMNS(*))) FROM " + table.name);
         if (!read) return read;
     }
     return {};
