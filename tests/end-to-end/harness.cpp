@@ -20,6 +20,15 @@ std::vector<std::string> with_port(std::vector<std::string> arguments, std::uint
     return arguments;
 }
 
+std::vector<pid_t> named(const std::vector<ProcessInfo>& processes, std::string_view name) {
+    std::vector<pid_t> found;
+    for (const auto& process : processes) {
+        if (process.name == name) found.push_back(process.pid);
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
 }  // namespace
 
 std::filesystem::path shortq_program() { return SHORTQ_PROGRAM; }
@@ -59,14 +68,9 @@ Server::~Server() {
 
 std::string Server::endpoint() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
 
-std::vector<pid_t> Server::workers() const {
-    std::vector<pid_t> found;
-    for (const auto& process : program_.family()) {
-        if (process.name == "shortq-worker") found.push_back(process.pid);
-    }
-    std::ranges::sort(found);
-    return found;
-}
+std::vector<pid_t> Server::workers() const { return named(program_.family(), "shortq-worker"); }
+
+std::vector<pid_t> Server::fork_servers() const { return named(program_.family(), "shortq-fork"); }
 
 bool Server::wait_for_workers(std::size_t count) const {
     return wait_until([&] { return workers().size() == count; });

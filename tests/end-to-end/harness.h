@@ -38,6 +38,9 @@ public:
     // Live worker processes, oldest first.
     [[nodiscard]] std::vector<pid_t> workers() const;
     [[nodiscard]] bool wait_for_workers(std::size_t count) const;
+    // Live fork servers, oldest first. One that is forking right now shows twice.
+    [[nodiscard]] std::vector<pid_t> fork_servers() const;
+    [[nodiscard]] std::vector<ProcessInfo> family() const { return program_.family(); }
 
     void signal(int number) const noexcept { program_.signal(number); }
     // None: it lives on.

@@ -1,0 +1,403 @@
+// tests/end-to-end/fork_test.cpp: workers that are forked from one loaded process.
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "tests/end-to-end/fixture.h"
+
+namespace shortq::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr milliseconds kOneSecond{1000};
+const ExitStatus kFailed{.signalled = false, .value = 1};
+
+class ForkTest : public EndToEnd {
+protected:
+    // Waits until a fork server has loaded and this one is all there is; -1: it does not come.
+    [[nodiscard]] static pid_t fork_server(const Server& server, pid_t other_than = -1) {
+        pid_t found = -1;
+        const bool came = wait_until([&] {
+            const auto all = server.fork_servers();
+            if (all.size() != 1 || all[0] == other_than) return false;
+            found = all[0];
+            return true;
+        });
+        return came ? found : -1;
+    }
+    [[nodiscard]] static bool wait_until_ready(Client& client, std::size_t workers) {
+        return wait_until([&] {
+            return cell(client.sync("select count(*) from shortq.workers where state = 'ready'")) ==
+                   std::to_string(workers);
+        });
+    }
+    // Ends a worker, and waits until its seat has another one that can answer.
+    static void replace(const Server& server, Client& client, pid_t worker) {
+        const auto count = server.workers().size();
+        ASSERT_EQ(::kill(worker, SIGKILL), 0);
+        ASSERT_TRUE(wait_until([&] {
+            const auto now = server.workers();
+            return now.size() == count && std::ranges::find(now, worker) == now.end();
+        })) << server.log();
+        ASSERT_TRUE(wait_until_ready(client, count));
+    }
+    // How many of the workers are processes that a kill has not collected yet, or nobody's.
+    [[nodiscard]] static std::vector<std::string> zombies_of(pid_t parent) {
+        std::vector<std::string> found;
+        for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+            const auto stat = read_file(entry.path() / "stat");
+            const auto close = stat.rfind(')');
+            if (close == std::string::npos) continue;
+            const auto rest = stat.substr(close);
+            if (rest.starts_with(") Z " + std::to_string(parent) + " ")) found.push_back(stat);
+        }
+        return found;
+    }
+    [[nodiscard]] static std::size_t open_files(pid_t pid) {
+        std::error_code ignored;
+        const std::filesystem::directory_iterator files("/proc/" + std::to_string(pid) + "/fd",
+                                                        ignored);
+        return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+    }
+    // Makes a database file with a table t of 1000 rows, by a script that ends with an error.
+    [[nodiscard]] std::string write_database(const std::string& name) const {
+        auto file = (folder_.path() / name).string();
+        EXPECT_THAT(
+            attempt_to_write(file, "create table f.t as select range as i from range(1000)"),
+            HasSubstr("it was written"));
+        return file;
+    }
+    // What another process says that opens the file for writing.
+    [[nodiscard]] std::string attempt_to_write(const std::string& file,
+                                               const std::string& sql = "select 1") const {
+        const auto script = folder_.write("write.sql", "attach '" + file + "' as f;\n" + sql +
+                                                           ";\ndetach f;\n"
+                                                           "select error('it was written');\n");
+        const auto outcome = run(shortq_program(), {"--port", "0", "--spawn", "exec", "--log-level",
+                                                    "error", "1", script});
+        EXPECT_EQ(outcome.status, kFailed) << outcome.err;
+        return outcome.err;
+    }
+    void rewrite(const std::string& name, std::string_view content) const {
+        folder_.write(name + ".new", content);
+        std::filesystem::rename(folder_.path() / (name + ".new"), folder_.path() / name);
+    }
+};
+
+// Goal: one process loads, however many workers there are. Method: a script whose load leaves a
+// mark in a file each time that it runs; four workers; then one is replaced.
+TEST_F(ForkTest, OneLoadServesAllWorkers) {
+    const auto mark = (folder_.path() / "mark").string();
+    const Server server(duckdb(4, "copy (select uuid() as u) to '" + mark +
+                                      "' (format csv, per_thread_output false);"
+                                      "create table t as from read_csv('" +
+                                      mark + "');"));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until_ready(client, 4));
+    EXPECT_THAT(server.fork_servers(), SizeIs(1));
+    replace(server, client, server.workers()[0]);
+    std::set<std::string> loads;
+    std::set<std::uint32_t> seats;
+    ASSERT_TRUE(wait_until([&] {
+        const auto table = client.deferred("select u::varchar from t");
+        loads.insert(cell(table));
+        if (table) seats.insert(table->facts().worker);
+        return seats.size() == 4;
+    }));
+    EXPECT_THAT(loads, SizeIs(1));
+}
+
+// Case 33. Goal: a fork server is no single point of failure. Method: kill it; its workers serve on
+// as if nothing had been; workers that are killed at once and later are replaced all the same.
+TEST_F(ForkTest, AKilledForkServerIsReplacedWhileItsWorkersServe) {
+    const Server server(duckdb(2, "create table t as select range as i from range(100000);"));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until_ready(client, 2));
+    const auto workers = server.workers();
+    pid_t forker = fork_server(server);
+    ASSERT_EQ(::kill(forker, SIGKILL), 0);
+    for (int i = 0; i < 50; ++i) {
+        ASSERT_EQ(cell(client.deferred("select sum(i) from t")), "4999950000");
+    }
+    EXPECT_EQ(server.workers(), workers);
+    for (int round = 0; round < 3; ++round) {
+        const pid_t next = fork_server(server, forker);
+        ASSERT_GT(next, 0) << server.log();
+        replace(server, client, server.workers()[0]);
+        EXPECT_EQ(cell(client.deferred("select sum(i) from t")), "4999950000");
+        // Both at once: the replacement has to wait for the next server.
+        const pid_t victim = server.workers()[1];
+        ASSERT_EQ(::kill(next, SIGKILL), 0);
+        replace(server, client, victim);
+        forker = next;
+    }
+    EXPECT_EQ(stat(client, "requests_retried"), 0);
+}
+
+// Case 29. Goal: no two workers are alike in what is random. Method: ask every worker, after the
+// start and after all were replaced.
+TEST_F(ForkTest, RandomDiffersOnEveryWorker) {
+    constexpr std::size_t kWorkers = 4;
+    const Server server(
+        duckdb(kWorkers, "create table t as select range as i from range(100000);"));
+    auto client = server.connect();
+    std::set<std::string> seen;
+    for (std::size_t round = 1; round <= 3; ++round) {
+        ASSERT_TRUE(wait_until_ready(client, kWorkers));
+        std::set<std::uint32_t> seats;
+        ASSERT_TRUE(wait_until([&] {
+            const auto table = client.deferred(
+                "select random(), uuid(), (select string_agg(i, ' ') from (from t using sample "
+                "3))");
+            EXPECT_TRUE(table) << summary(table);
+            if (!table) return true;
+            seats.insert(table->facts().worker);
+            for (std::size_t column = 0; column < 3; ++column) {
+                EXPECT_TRUE(seen.insert(table->text(0, column)).second) << table->text(0, column);
+            }
+            return seats.size() == kWorkers;
+        }));
+        const auto before = server.workers();
+        for (const pid_t worker : before) ASSERT_EQ(::kill(worker, SIGKILL), 0);
+        ASSERT_TRUE(wait_until([&] {
+            const auto now = server.workers();
+            return now.size() == kWorkers && std::ranges::none_of(now, [&](pid_t pid) {
+                       return std::ranges::find(before, pid) != before.end();
+                   });
+        }));
+    }
+}
+
+// Case 36. Goal: nobody writes a file that workers serve. Method: another process tries while they
+// serve, then with the fork server dead and no other to come, since what it loads is gone; when all
+// have ended, it may.
+TEST_F(ForkTest, AServedFileCannotBeWritten) {
+    const auto file = write_database("served.duckdb");
+    const auto other = folder_.write("other.csv", "a\n1\n");
+    {
+        const Server server(duckdb(2, "attach '" + file +
+                                          "' as d (read_only); create table o as "
+                                          "from read_csv('" +
+                                          other + "');"));
+        auto client = server.connect();
+        ASSERT_TRUE(wait_until_ready(client, 2));
+        EXPECT_THAT(attempt_to_write(file), AllOf(HasSubstr("lock"), Not(HasSubstr("written"))));
+        std::filesystem::remove(other);
+        ASSERT_EQ(::kill(fork_server(server), SIGKILL), 0);
+        ASSERT_TRUE(wait_until([&] {
+            return server.log().find("cannot load again") != std::string::npos &&
+                   server.fork_servers().empty();
+        })) << server.log();
+        EXPECT_THAT(attempt_to_write(file), AllOf(HasSubstr("lock"), Not(HasSubstr("written"))));
+        EXPECT_EQ(cell(client.deferred("select sum(i) from d.t")), "499500");
+        // Its data is back, and with it the replacements.
+        folder_.write("other.csv", "a\n1\n");
+        replace(server, client, server.workers()[0]);
+        EXPECT_THAT(attempt_to_write(file), AllOf(HasSubstr("lock"), Not(HasSubstr("written"))));
+    }
+    EXPECT_THAT(attempt_to_write(file), HasSubstr("it was written"));
+}
+
+// Case 20. Goal: no orphans, in whatever state they are. Method: kill -9 the primary while queries
+// run, a worker and the fork server are stopped; a second later all are gone.
+TEST_F(ForkTest, AKilledPrimaryTakesStoppedProcessesAlong) {
+    Server server(test_engine(4));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until_ready(client, 4));
+    std::vector<Submitted> submitted;
+    for (int i = 0; i < 3; ++i) submitted.push_back(client.submit("sleep 600000"));
+    submitted.push_back(client.submit("hang"));
+    ASSERT_TRUE(wait_until_running(client, 4));
+    ASSERT_EQ(::kill(server.workers()[0], SIGSTOP), 0);
+    ASSERT_EQ(::kill(fork_server(server), SIGSTOP), 0);
+    server.signal(SIGKILL);
+    ASSERT_TRUE(server.wait());
+    EXPECT_TRUE(server.wait_until_gone(kOneSecond));
+}
+
+// Case 24. Goal: a reload that fails or hangs harms nobody. Method: a script that fails, one that
+// ends its process, one that hangs, one that cannot be read; who asked is told why, the old
+// generation serves on, and the next good one takes over.
+TEST_F(ForkTest, AReloadThatFailsOrHangsLeavesTheOldGeneration) {
+    const auto arguments = test_engine(2, {"--load-timeout", "2"});
+    const auto script = arguments.back();
+    const Server server(arguments);
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until_ready(client, 2));
+    const auto workers = server.workers();
+    const auto forker = fork_server(server);
+    const auto reload = [&](std::string_view lines) {
+        rewrite("startup.test", lines);
+        return summary(client.sync("call shortq_reload()"));
+    };
+    EXPECT_THAT(reload("load-sleep 1\nload-fail no such table\n"), HasSubstr("no such table"));
+    EXPECT_THAT(reload("load-exit 3\n"), HasSubstr("exit status 3"));
+    EXPECT_THAT(reload("load-hang\n"), HasSubstr("--load-timeout"));
+    EXPECT_THAT(reload("load-fail-seat 2 not on this seat\n"), HasSubstr("not on this seat"));
+    EXPECT_THAT(reload("load-sleep-seat 2 600000\n"), HasSubstr("--load-timeout"));
+    EXPECT_EQ(cell(client.deferred("echo as ever")), "as ever");
+    EXPECT_EQ(server.workers(), workers);
+    EXPECT_EQ(fork_server(server), forker);
+    EXPECT_EQ(reload(""), "ok") << script;
+    const auto table = client.deferred("echo new");
+    EXPECT_EQ(cell(table), "new");
+    EXPECT_EQ(table->facts().generation, 7U);
+    EXPECT_NE(fork_server(server, forker), -1);
+}
+
+// Goal: a fork server forks for ever. Method: a hundred workers killed, busy ones and idle ones, by
+// SIGKILL and by SIGSEGV; the fork server has as much memory and as many files as before, and every
+// process is accounted for.
+TEST_F(ForkTest, AHundredForksAndKillsLeaveNoTrace) {
+    constexpr std::size_t kWorkers = 20;
+    const Server server(test_engine(kWorkers));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until_ready(client, kWorkers));
+    const pid_t forker = fork_server(server);
+    const auto files = open_files(forker);
+    const auto primary_files = open_files(server.pid());
+    std::uint64_t memory = 0;
+    for (int round = 0; round < 5; ++round) {
+        std::vector<Submitted> submitted;
+        for (std::size_t i = 0; i < kWorkers / 2; ++i)
+            submitted.push_back(client.submit(i % 2 == 0 ? "sleep 600000" : "hang"));
+        ASSERT_TRUE(wait_until_running(client, kWorkers / 2));
+        int number = 0;
+        const auto before = server.workers();
+        for (const pid_t worker : before) {
+            ASSERT_EQ(::kill(worker, ++number % 2 == 0 ? SIGKILL : SIGSEGV), 0);
+        }
+        for (auto& one : submitted) client.cancel(one.number);
+        for (auto& one : submitted) EXPECT_FALSE(reply_of(one));
+        ASSERT_TRUE(wait_until([&] {
+            const auto now = server.workers();
+            return now.size() == kWorkers && std::ranges::none_of(now, [&](pid_t pid) {
+                       return std::ranges::find(before, pid) != before.end();
+                   });
+        }));
+        ASSERT_TRUE(wait_until_ready(client, kWorkers));
+        if (round == 0) memory = resident_bytes(forker);
+    }
+    EXPECT_EQ(fork_server(server), forker);
+    EXPECT_EQ(open_files(forker), files);
+    EXPECT_TRUE(wait_until([&] { return open_files(server.pid()) <= primary_files; }))
+        << open_files(server.pid()) << " instead of " << primary_files;
+    if (!kSanitized) {
+        constexpr std::uint64_t kLittle = 512 * 1024;
+        EXPECT_LE(resident_bytes(forker), memory + kLittle);
+    }
+    EXPECT_THAT(server.family(), SizeIs(2 + kWorkers));
+    EXPECT_THAT(zombies_of(server.pid()), SizeIs(0));
+    EXPECT_THAT(zombies_of(forker), SizeIs(0));
+}
+
+// Goal: what cannot be forked is served all the same, and the log says why. Method: an engine that
+// refuses, and DuckDB with its data in a temporary file.
+TEST_F(ForkTest, WhatCannotBeForkedIsLoadedByEachWorker) {
+    const Server server(test_engine(2, {}, "cannot-fork it keeps a thread\n"));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until_ready(client, 2));
+    EXPECT_TRUE(wait_until([&] { return server.fork_servers().empty(); }));
+    EXPECT_THAT(server.log(), AllOf(HasSubstr("warn"), HasSubstr("each worker loads for itself"),
+                                    HasSubstr("it keeps a thread")));
+    replace(server, client, server.workers()[0]);
+    EXPECT_THAT(server.fork_servers(), SizeIs(0));
+    EXPECT_EQ(cell(client.deferred("echo on")), "on");
+}
+
+// Goal: the end of a fork server that loads at first start is the end of the start. Method: kill it
+// in the middle.
+TEST_F(ForkTest, AForkServerThatDiesAtFirstStartFailsTheStart) {
+    auto arguments = test_engine(2, {"--port", "0"}, "load-hang\n");
+    Program program(shortq_program(), arguments);
+    pid_t forker = -1;
+    ASSERT_TRUE(wait_until([&] {
+        for (const auto& process : program.family()) {
+            if (process.name == "shortq-fork") forker = process.pid;
+        }
+        return forker > 0;
+    }));
+    ASSERT_EQ(::kill(forker, SIGKILL), 0);
+    const auto outcome = program.finish();
+    EXPECT_EQ(outcome.status, kFailed);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("fork server"), HasSubstr("signal 9")));
+    EXPECT_TRUE(wait_until([&] { return program.family().empty(); }));
+}
+
+// Goal: a start that hangs can be ended, by --load-timeout and by hand. Method: a load that hangs.
+TEST_F(ForkTest, AHangingStartEnds) {
+    const auto late = run(shortq_program(),
+                          test_engine(2, {"--port", "0", "--load-timeout", "1"}, "load-hang\n"));
+    EXPECT_EQ(late.status, kFailed);
+    EXPECT_THAT(late.err, HasSubstr("--load-timeout"));
+    Program program(shortq_program(), test_engine(2, {"--port", "0"}, "load-hang\n"));
+    ASSERT_TRUE(wait_until([&] { return program.family().size() == 2; }));
+    program.signal(SIGTERM);
+    EXPECT_EQ(program.finish().status, (ExitStatus{.signalled = false, .value = 0}));
+    EXPECT_TRUE(wait_until([&] { return program.family().empty(); }));
+}
+
+// Goal: a reload is seen whole or not at all. Method: a script reads a file that is rewritten by
+// rename; while generations follow each other, clients ask all the time. No request fails, each
+// reply is of one generation's data, and no client sees an earlier one again.
+TEST_F(ForkTest, RepliesAreEntirelyOfOneGeneration) {
+    constexpr int kRows = 20'000;
+    const auto data = [](int value) {
+        std::string rows = "v\n";
+        for (int i = 0; i < kRows; ++i) rows += std::to_string(value) + '\n';
+        return rows;
+    };
+    folder_.write("data.csv", data(1));
+    const Server server(duckdb(3, "create table t as from read_csv('data.csv');"));
+    auto control = server.connect();
+    ASSERT_TRUE(wait_until_ready(control, 3));
+    std::atomic<bool> stop{false};
+    std::atomic<int> answered{0};
+    const auto ask = [&] {
+        auto client = server.connect();
+        std::int64_t newest = 0;
+        std::uint32_t generation = 0;
+        while (!stop) {
+            const auto table =
+                client.deferred("select min(v), max(v), count(*) from t, range(20) as again");
+            ASSERT_TRUE(table) << summary(table);
+            const auto least = table->integer(0, 0).value_or(-1);
+            ASSERT_EQ(least, table->integer(0, 1).value_or(-2));
+            ASSERT_EQ(table->integer(0, 2).value_or(-1), std::int64_t{kRows} * 20);
+            ASSERT_GE(least, newest) << "generations went back";
+            ASSERT_GE(table->facts().generation, generation);
+            ASSERT_EQ(table->facts().generation, least);
+            newest = least;
+            generation = table->facts().generation;
+            ++answered;
+        }
+    };
+    std::vector<std::thread> clients;
+    for (int i = 0; i < 4; ++i) clients.emplace_back(ask);
+    constexpr int kReloads = 10;
+    for (int reload = 2; reload <= 1 + kReloads; ++reload) {
+        const int before = answered;
+        rewrite("data.csv", data(reload));
+        const auto called = control.sync("call shortq_reload()");
+        EXPECT_TRUE(called) << summary(called);
+        EXPECT_TRUE(wait_until([&] { return answered > before + 8; }));
+        EXPECT_EQ(cell(control.deferred("select max(v) from t")), std::to_string(reload));
+    }
+    stop = true;
+    for (auto& client : clients) client.join();
+    EXPECT_TRUE(wait_until([&] { return server.family().size() == 2 + 3; }));
+    EXPECT_THAT(zombies_of(server.pid()), SizeIs(0));
+}
+
+}  // namespace
+}  // namespace shortq::test
