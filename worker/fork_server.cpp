@@ -64,8 +64,8 @@ bool ForkServer::load() {
         report(BaseFailed{loaded.error()});
         return false;
     }
-    for (const auto& note : engine_->notes()) spdlog::warn("{}", note);
     const auto base = engine_->prepare_fork(options_.warm);
+    for (const auto& note : engine_->notes()) spdlog::warn("{}", note);
     if (!base) {
         report(CannotFork{base.error().message});
         return false;
