@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "primary/worker_process.h"
-#include "worker/fork_channel.h"
+#include "worker/engine/fork_channel.h"
 
 namespace shortq::primary {
 

@@ -2,13 +2,25 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 namespace shortq::primary {
 namespace {
+
+// So many orders fit into a channel with room to spare: to send one never waits.
+constexpr std::size_t kSentMax = 16;
+// A fork of 400 GB takes five seconds.
+constexpr std::chrono::seconds kAnswerPatience{10};
+// For the answer to an order that was withdrawn: somebody waits for its end.
+constexpr std::chrono::seconds kWithdrawnPatience{1};
 
 // Whether it was there, and no longer is.
 bool remove(std::vector<core::WorkerId>& from, core::WorkerId worker) {
@@ -21,7 +33,15 @@ bool contains(const std::vector<std::uint32_t>& generations, std::uint32_t gener
 
 }  // namespace
 
+ForkServers::ForkServers(Callbacks callbacks)
+    : callbacks_(std::move(callbacks)),
+      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+    if (!timer_) throw std::system_error(errno, std::system_category(), "timerfd_create");
+    callbacks_.watch(timer_.get(), [this] { judge(); });
+}
+
 ForkServers::~ForkServers() {
+    callbacks_.unwatch(timer_.get());
     for (const auto& server : servers_) {
         callbacks_.unwatch(server.process.channel_fd());
         callbacks_.unwatch(server.process.pidfd());
@@ -49,7 +69,7 @@ Result<ForkServers::Server*> ForkServers::start(std::uint32_t generation) {
     spdlog::debug("fork server of generation {} (pid {}) is loading", generation, process->pid());
     callbacks_.watch(process->channel_fd(), [this, generation] { read(generation); });
     callbacks_.watch(process->pidfd(), [this, generation] { ended(generation); });
-    return &servers_.emplace_back(Server{std::move(*process), {}, {}});
+    return &servers_.emplace_back(Server{std::move(*process)});
 }
 
 Result<void> ForkServers::ask(std::uint32_t generation, core::WorkerId worker) {
@@ -59,25 +79,33 @@ Result<void> ForkServers::ask(std::uint32_t generation, core::WorkerId worker) {
         if (!started) return tl::unexpected(started.error());
         server = *started;
     }
-    if (server->process.loaded()) {
-        send(*server, worker);
-    } else {
-        server->waiting.push_back(worker);
-    }
+    server->waiting.push_back(worker);
+    if (server->process.loaded()) send_waiting(*server);
     return {};
 }
 
-void ForkServers::send(Server& server, core::WorkerId worker) {
-    // A failure means that the server is gone. Its pidfd will tell, and the order is asked again.
-    static_cast<void>(callbacks_.order(server.process, worker));
-    server.sent.push_back(worker);
+void ForkServers::send_waiting(Server& server) {
+    while (server.sent.size() < kSentMax && !server.waiting.empty()) {
+        const auto worker = server.waiting.front();
+        server.waiting.erase(server.waiting.begin());
+        // A failure means that the server is gone. Its pidfd will tell, and the order is asked
+        // again.
+        static_cast<void>(callbacks_.order(server.process, worker));
+        server.sent.push_back(worker);
+        if (server.sent.size() == 1) expect_answer(server, kAnswerPatience);
+    }
 }
 
 bool ForkServers::withdraw(core::WorkerId worker) {
     for (auto& server : servers_) {
         if (!remove(server.waiting, worker)) continue;
-        if (server.waiting.empty()) server.process.kill();
+        if (server.waiting.empty() && !server.process.loaded()) server.process.kill();
         return true;
+    }
+    for (auto& server : servers_) {
+        if (std::ranges::find(server.sent, worker) == server.sent.end()) continue;
+        server.withdrawn.push_back(worker);
+        expect_answer(server, kWithdrawnPatience);
     }
     return false;
 }
@@ -99,6 +127,12 @@ void ForkServers::retire_before(std::uint32_t generation) {
 
 // ---- Reports
 
+void ForkServers::read_all() {
+    std::vector<std::uint32_t> generations;
+    for (const auto& server : servers_) generations.push_back(server.process.generation());
+    for (const auto generation : generations) read(generation);
+}
+
 void ForkServers::read(std::uint32_t generation) {
     // One at a time: what a report leads to may end the server.
     while (auto* server = find(generation)) {
@@ -113,7 +147,7 @@ void ForkServers::on(Server& server, const BaseLoaded& loaded) {
                  server.process.generation(), static_cast<double>(loaded.base_bytes) / 1e6,
                  static_cast<double>(loaded.load_us) / 1e6);
     server.process.set_loaded();
-    for (const auto worker : std::exchange(server.waiting, {})) send(server, worker);
+    send_waiting(server);
 }
 
 void ForkServers::on(Server& server, const BaseFailed& failed) { give_up(server, failed.error); }
@@ -130,12 +164,36 @@ void ForkServers::on(Server& server, const CannotFork& cannot) {
 
 void ForkServers::on(Server& server, const Forked& forked) {
     const core::WorkerId worker{forked.worker};
-    if (remove(server.sent, worker)) callbacks_.forked(worker, static_cast<pid_t>(forked.pid));
+    if (answered(server, worker)) callbacks_.forked(worker, static_cast<pid_t>(forked.pid));
 }
 
 void ForkServers::on(Server& server, const ForkFailed& failed) {
     const core::WorkerId worker{failed.worker};
-    if (remove(server.sent, worker)) callbacks_.failed(worker, failed.reason);
+    if (answered(server, worker)) callbacks_.failed(worker, failed.reason);
+}
+
+// Whether the answer was waited for.
+bool ForkServers::answered(Server& server, core::WorkerId worker) {
+    if (!remove(server.sent, worker)) return false;
+    remove(server.withdrawn, worker);
+    send_waiting(server);
+    if (server.withdrawn.empty()) expect_answer(server, kAnswerPatience);
+    return true;
+}
+
+// ---- Servers that do not answer
+
+void ForkServers::expect_answer(Server& server, Clock::duration patience) {
+    server.due = Clock::now() + patience;
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(patience);
+    // One timer for all: at its end each server is judged by its own time.
+    itimerspec now{};
+    ::timerfd_gettime(timer_.get(), &now);
+    const bool sooner = now.it_value.tv_sec == 0 && now.it_value.tv_nsec == 0;
+    if (!sooner && std::chrono::seconds(now.it_value.tv_sec) < seconds) return;
+    itimerspec next{};
+    next.it_value.tv_sec = seconds.count();
+    ::timerfd_settime(timer_.get(), 0, &next, nullptr);
 }
 
 // The load failed: for whoever waits, and for whoever will ask before the server is gone.

@@ -2,6 +2,7 @@
 // asked of them, replaced when they die, ended when their generation is over.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,7 +12,8 @@
 #include "primary/fork_server.h"
 #include "primary/worker_process.h"
 #include "proto/error.h"
-#include "worker/fork_channel.h"
+#include "worker/engine/unique_fd.h"
+#include "worker/engine/fork_channel.h"
 
 namespace shortq::primary {
 
@@ -20,6 +22,9 @@ namespace shortq::primary {
 //  ask --loaded--> sent --Forked--> forked()
 //   | withdraw      | ForkFailed: failed()    | the server died: asked of its successor
 //   | the data does not load: load_failed(), then failed() | it cannot be forked: alone()
+//
+// A server forks in milliseconds. One that does not answer is stopped or stuck: it is killed, which
+// leads to a successor.
 //
 // Threads: the main thread. The callbacks come from the event loop only, never from within a call.
 class ForkServers {
@@ -35,8 +40,9 @@ public:
         std::function<void(std::uint32_t generation, core::WorkerId worker, const Error& error)>
             load_failed;
         std::function<void(core::WorkerId worker)> alone;  // It is to load for itself.
+        std::function<void()> ended;  // A server has: what it was about to fork may be left over.
     };
-    explicit ForkServers(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
+    explicit ForkServers(Callbacks callbacks);  // Throws std::system_error.
     ~ForkServers();
     ForkServers(const ForkServers&) = delete;
     ForkServers& operator=(const ForkServers&) = delete;
@@ -47,8 +53,10 @@ public:
     // Errors: the server could not be started; nothing more comes of it.
     [[nodiscard]] Result<void> ask(std::uint32_t generation, core::WorkerId worker);
     // True if the order was not sent yet: nothing more comes of it. A server that loads for nobody
-    // is stopped.
+    // is stopped. False: the answer comes, and soon.
     [[nodiscard]] bool withdraw(core::WorkerId worker);
+    // Takes every report that is there now.
+    void read_all();
     // Whether one of them is this process.
     [[nodiscard]] bool has(pid_t pid) const;
     // No worker of this generation is asked for any more.
@@ -57,15 +65,21 @@ public:
     void retire_before(std::uint32_t generation);
 
 private:
+    using Clock = std::chrono::steady_clock;
     struct Server {
         ForkServer process;
-        std::vector<core::WorkerId> waiting;  // Until it has loaded, in the order of asking.
-        std::vector<core::WorkerId> sent;     // Not answered yet.
+        std::vector<core::WorkerId> waiting{};    // Not sent yet, in the order of asking.
+        std::vector<core::WorkerId> sent{};       // Not answered yet: a few at a time.
+        std::vector<core::WorkerId> withdrawn{};  // Of those sent: nobody needs them any more.
+        Clock::time_point due{};                  // Something was sent: until then it answers.
     };
 
     [[nodiscard]] Server* find(std::uint32_t generation);
     [[nodiscard]] Result<Server*> start(std::uint32_t generation);
-    void send(Server& server, core::WorkerId worker);
+    void send_waiting(Server& server);
+    [[nodiscard]] bool answered(Server& server, core::WorkerId worker);
+    void expect_answer(Server& server, Clock::duration patience);
+    void judge();
     void read(std::uint32_t generation);
     void on(Server& server, const BaseLoaded& loaded);
     void on(Server& server, const BaseFailed& failed);
@@ -74,10 +88,12 @@ private:
     void on(Server& server, const ForkFailed& failed);
     void give_up(Server& server, const Error& error);
     void ended(std::uint32_t generation);
+    void bury(Server dead, const ExitStatus& status);
     void replace(Server dead);
     [[nodiscard]] Server take(std::uint32_t generation);
 
     Callbacks callbacks_;
+    UniqueFd timer_;  // Of the first answer that is due.
     std::vector<Server> servers_;
     std::uint32_t first_ = 0;  // Earlier generations are over.
     std::vector<std::uint32_t> over_;

@@ -16,7 +16,7 @@
 #include "primary/fork_servers.h"
 #include "primary/options.h"
 #include "primary/worker_process.h"
-#include "worker/wakeup.h"
+#include "worker/engine/wakeup.h"
 
 namespace shortq::primary {
 
@@ -110,7 +110,7 @@ private:
     Callbacks callbacks_;
     std::vector<std::optional<Child>> children_;  // By slot.
     std::vector<core::WorkerId> never_born_;      // To be told to the owner.
-    worker::Wakeup told_;                         // That there are some.
+    Wakeup told_;                                 // That there are some.
     ForkServers fork_servers_;
 };
 

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "worker/engine/engine.h"
-#include "worker/fork_channel.h"
+#include "worker/engine/fork_channel.h"
 #include "worker/options.h"
 
 namespace shortq::worker {

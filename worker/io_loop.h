@@ -17,7 +17,7 @@
 #include "worker/frames.h"
 #include "worker/options.h"
 #include "worker/query_thread.h"
-#include "worker/wakeup.h"
+#include "worker/engine/wakeup.h"
 
 namespace shortq::worker {
 

@@ -16,7 +16,7 @@
 #include "worker/board_mapping.h"
 #include "worker/engine/engine.h"
 #include "worker/frames.h"
-#include "worker/wakeup.h"
+#include "worker/engine/wakeup.h"
 
 namespace shortq::worker {
 

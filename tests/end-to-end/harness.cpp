@@ -14,7 +14,11 @@ namespace {
 
 std::vector<std::string> with_port(std::vector<std::string> arguments, std::uint16_t port) {
     arguments.insert(arguments.begin(), {"--port", std::to_string(port)});
-    // The same tests hold however workers are started.
+    return arguments;
+}
+
+// The same tests hold however workers are started.
+std::vector<std::string> with_spawn(std::vector<std::string> arguments) {
     if (const char* spawn = std::getenv("SHORTQ_TEST_SPAWN"))
         arguments.insert(arguments.begin(), {"--spawn", spawn});
     return arguments;
@@ -35,7 +39,7 @@ std::filesystem::path shortq_program() { return SHORTQ_PROGRAM; }
 std::filesystem::path shortq_cli_program() { return SHORTQ_CLI_PROGRAM; }
 
 Server::Server(const std::vector<std::string>& arguments, std::uint16_t port)
-    : program_(shortq_program(), with_port(arguments, port)) {
+    : program_(shortq_program(), with_spawn(with_port(arguments, port))) {
     const auto came = wait_until([&] {
         ready_line_ = program_.out();
         return ready_line_.ends_with('\n') || program_.wait(std::chrono::milliseconds(0));

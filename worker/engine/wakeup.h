@@ -1,4 +1,4 @@
-// worker/wakeup.h: how the query thread wakes the io thread's poll.
+// worker/engine/wakeup.h: how the query thread wakes the io thread's poll.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 
 #include "worker/engine/unique_fd.h"
 
-namespace shortq::worker {
+namespace shortq {
 
 // An eventfd. Threads: any.
 class Wakeup {
@@ -33,4 +33,4 @@ private:
     UniqueFd fd_;
 };
 
-}  // namespace shortq::worker
+}  // namespace shortq

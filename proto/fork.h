@@ -1,16 +1,15 @@
-// worker/fork_channel.h: what the primary and a fork server say to each other, over the two ends of
-// a socket pair. The fork server may hold no ZeroMQ context, so this is a channel of its own.
+// proto/fork.h: what the primary and a fork server say to each other, as packets of bytes.
+// Layout: PROTOCOL.md#fork-servers. Pure code, as everything in proto/.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
-#include <utility>
 #include <variant>
+#include <vector>
 
 #include "proto/error.h"
-#include "worker/engine/unique_fd.h"
 
 namespace shortq {
 
@@ -51,33 +50,17 @@ struct ForkFailed {  // No process came of the order.
 };
 using ForkReport = std::variant<BaseLoaded, BaseFailed, CannotFork, Forked, ForkFailed>;
 
-// One end. Messages are packets: each arrives whole or not at all. Threads: one.
-class ForkChannel {
-public:
-    explicit ForkChannel(UniqueFd socket) : socket_(std::move(socket)) {}
+namespace proto {
 
-    // Both ends of a new channel, closed on exec. Errors: kInternal (out of descriptors).
-    [[nodiscard]] static Result<std::pair<ForkChannel, ForkChannel>> make();
+inline constexpr std::size_t kForkPacketBytesMax = std::size_t{128} << 10;
 
-    // Errors: kUnavailable if the other end is gone. The order's descriptor stays the caller's.
-    [[nodiscard]] Result<void> send(const ForkOrder& order, int board_fd);
-    [[nodiscard]] Result<void> send(const ForkReport& report);
+// Texts of reports are cut to fit. Pre: an order's folder is a path the system knows.
+[[nodiscard]] std::vector<std::byte> encode(const ForkOrder& order);
+[[nodiscard]] std::vector<std::byte> encode(const ForkReport& report);
 
-    struct Order {
-        ForkOrder order;
-        UniqueFd board;
-    };
-    // Waits for an order. Errors: kUnavailable if the other end is gone; kBadRequest for bytes that
-    // are no order.
-    [[nodiscard]] Result<Order> receive_order();
-    // Never waits; nullopt: nothing is there now. Errors: as above.
-    [[nodiscard]] Result<std::optional<ForkReport>> receive_report();
+// Errors: kBadRequest.
+[[nodiscard]] Result<ForkOrder> decode_fork_order(std::span<const std::byte> packet);
+[[nodiscard]] Result<ForkReport> decode_fork_report(std::span<const std::byte> packet);
 
-    void close() noexcept { socket_.close(); }
-    [[nodiscard]] int fd() const noexcept { return socket_.get(); }
-
-private:
-    UniqueFd socket_;
-};
-
+}  // namespace proto
 }  // namespace shortq
