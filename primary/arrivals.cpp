@@ -95,6 +95,13 @@ void Primary::on_worker_message(const WorkerDoor::WorkerSays& says) {
             [&](const proto::Recalled& recalled) {
                 step(core::Recalled{worker, core::RequestId{recalled.id}});
             },
+            [&](const proto::WornOut& worn) {
+                if (const auto* facts = supervisor_.facts(worker)) {
+                    spdlog::info("worker {} (pid {}) is replaced when it is idle: {}", facts->seat,
+                                 facts->pid, worn.why);
+                }
+                step(core::WorkerWornOut{worker});
+            },
             [&](const auto&) { step(core::WorkerHeard{worker}); },
         },
         says.message);
@@ -258,7 +265,9 @@ void Primary::read_inbox() {
 
 void Primary::read_signals() {
     while (const auto signal = signals_.take()) {
-        if (*signal == SIGHUP) {
+        if (*signal == SIGCHLD) {
+            supervisor_.reap_strays();
+        } else if (*signal == SIGHUP) {
             spdlog::info("reloading");
             step(core::ReloadRequested{});
         } else if (!drain_requested_) {

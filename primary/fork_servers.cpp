@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -36,7 +36,10 @@ bool contains(const std::vector<std::uint32_t>& generations, std::uint32_t gener
 ForkServers::ForkServers(Callbacks callbacks)
     : callbacks_(std::move(callbacks)),
       timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-    if (!timer_) throw std::system_error(errno, std::system_category(), "timerfd_create");
+    const itimerspec each_second{.it_interval = {.tv_sec = 1, .tv_nsec = 0},
+                                 .it_value = {.tv_sec = 1, .tv_nsec = 0}};
+    if (!timer_ || ::timerfd_settime(timer_.get(), 0, &each_second, nullptr) != 0)
+        throw std::system_error(errno, std::system_category(), "timerfd");
     callbacks_.watch(timer_.get(), [this] { judge(); });
 }
 
@@ -92,7 +95,7 @@ void ForkServers::send_waiting(Server& server) {
         // again.
         static_cast<void>(callbacks_.order(server.process, worker));
         server.sent.push_back(worker);
-        if (server.sent.size() == 1) expect_answer(server, kAnswerPatience);
+        if (server.sent.size() == 1) server.due = Clock::now() + kAnswerPatience;
     }
 }
 
@@ -105,7 +108,7 @@ bool ForkServers::withdraw(core::WorkerId worker) {
     for (auto& server : servers_) {
         if (std::ranges::find(server.sent, worker) == server.sent.end()) continue;
         server.withdrawn.push_back(worker);
-        expect_answer(server, kWithdrawnPatience);
+        server.due = std::min(server.due, Clock::now() + kWithdrawnPatience);
     }
     return false;
 }
@@ -177,23 +180,22 @@ bool ForkServers::answered(Server& server, core::WorkerId worker) {
     if (!remove(server.sent, worker)) return false;
     remove(server.withdrawn, worker);
     send_waiting(server);
-    if (server.withdrawn.empty()) expect_answer(server, kAnswerPatience);
+    server.due = Clock::now() + (server.withdrawn.empty() ? kAnswerPatience : kWithdrawnPatience);
     return true;
 }
 
 // ---- Servers that do not answer
 
-void ForkServers::expect_answer(Server& server, Clock::duration patience) {
-    server.due = Clock::now() + patience;
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(patience);
-    // One timer for all: at its end each server is judged by its own time.
-    itimerspec now{};
-    ::timerfd_gettime(timer_.get(), &now);
-    const bool sooner = now.it_value.tv_sec == 0 && now.it_value.tv_nsec == 0;
-    if (!sooner && std::chrono::seconds(now.it_value.tv_sec) < seconds) return;
-    itimerspec next{};
-    next.it_value.tv_sec = seconds.count();
-    ::timerfd_settime(timer_.get(), 0, &next, nullptr);
+void ForkServers::judge() {
+    std::uint64_t ticks = 0;
+    [[maybe_unused]] const auto got = ::read(timer_.get(), &ticks, sizeof ticks);
+    read_all();  // A primary that was paused finds the answers there.
+    for (auto& server : servers_) {
+        if (server.sent.empty() || Clock::now() < server.due) continue;
+        spdlog::warn("the fork server of generation {} (pid {}) does not answer: it is killed",
+                     server.process.generation(), server.process.pid());
+        server.process.kill();
+    }
 }
 
 // The load failed: for whoever waits, and for whoever will ask before the server is gone.
@@ -228,18 +230,28 @@ void ForkServers::ended(std::uint32_t generation) {
     if (!status) return;
     callbacks_.unwatch(server->process.channel_fd());
     callbacks_.unwatch(server->process.pidfd());
-    auto dead = take(generation);
+    bury(take(generation), *status);
+    callbacks_.ended();
+}
+
+// What becomes of its orders.
+void ForkServers::bury(Server dead, const ExitStatus& status) {
+    const auto generation = dead.process.generation();
+    for (const auto worker : dead.withdrawn) {
+        remove(dead.sent, worker);
+        callbacks_.failed(worker, "stopped before it was forked");
+    }
     const bool over = generation < first_ || contains(over_, generation);
     if (dead.process.loaded() && !over) {
         spdlog::warn(
             "the fork server of generation {} (pid {}) died: {}; its workers serve on, another one "
             "is loading",
-            generation, dead.process.pid(), describe(*status));
+            generation, dead.process.pid(), describe(status));
         return replace(std::move(dead));
     }
-    if (!dead.waiting.empty()) {
+    if (!dead.process.loaded() && !dead.waiting.empty()) {
         const Error error{ErrorCode::kInternal,
-                          fmt::format("the fork server ended while loading: {}", describe(*status)),
+                          fmt::format("the fork server ended while loading: {}", describe(status)),
                           fmt::format("generation {}", generation), false};
         callbacks_.load_failed(generation, dead.waiting.front(), error);
     }
@@ -249,15 +261,17 @@ void ForkServers::ended(std::uint32_t generation) {
 }
 
 void ForkServers::replace(Server dead) {
+    // Whether what was sent had been forked is not known. A process that was, and was never heard
+    // of, finds that nobody knows its token.
+    auto orders = std::move(dead.sent);
+    orders.insert(orders.end(), dead.waiting.begin(), dead.waiting.end());
     const auto started = start(dead.process.generation());
-    if (!started) {
-        spdlog::error("no new fork server: {}", started.error().message);
-        for (const auto worker : dead.sent) callbacks_.failed(worker, started.error().message);
+    if (started) {
+        (*started)->waiting = std::move(orders);
         return;
     }
-    // Whether they had been forked is not known. A process that was, and was never heard of, finds
-    // that nobody knows its token.
-    (*started)->waiting = std::move(dead.sent);
+    spdlog::error("no new fork server: {}", started.error().message);
+    for (const auto worker : orders) callbacks_.failed(worker, started.error().message);
 }
 
 }  // namespace shortq::primary

@@ -12,8 +12,8 @@
 #include "primary/fork_server.h"
 #include "primary/worker_process.h"
 #include "proto/error.h"
-#include "worker/engine/unique_fd.h"
 #include "worker/engine/fork_channel.h"
+#include "worker/engine/unique_fd.h"
 
 namespace shortq::primary {
 
@@ -78,7 +78,6 @@ private:
     [[nodiscard]] Result<Server*> start(std::uint32_t generation);
     void send_waiting(Server& server);
     [[nodiscard]] bool answered(Server& server, core::WorkerId worker);
-    void expect_answer(Server& server, Clock::duration patience);
     void judge();
     void read(std::uint32_t generation);
     void on(Server& server, const BaseLoaded& loaded);
@@ -93,7 +92,7 @@ private:
     [[nodiscard]] Server take(std::uint32_t generation);
 
     Callbacks callbacks_;
-    UniqueFd timer_;  // Of the first answer that is due.
+    UniqueFd timer_;  // Ticks, for answers that do not come.
     std::vector<Server> servers_;
     std::uint32_t first_ = 0;  // Earlier generations are over.
     std::vector<std::uint32_t> over_;

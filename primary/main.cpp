@@ -26,7 +26,7 @@ int complain(const shortq::Error& error, int status) {
 int serve(const shortq::primary::Options& options) {
     // Before any thread exists: they inherit the mask. Workers set their own.
     std::signal(SIGPIPE, SIG_IGN);
-    shortq::primary::SignalFd signals({SIGINT, SIGTERM, SIGHUP});
+    shortq::primary::SignalFd signals({SIGINT, SIGTERM, SIGHUP, SIGCHLD});
     zmq::context_t context;
     shortq::primary::Primary primary(context, options, signals);
     return primary.run();

@@ -31,10 +31,7 @@ Supervisor::Supervisor(const Options& options, SupervisorOptions own, Callbacks 
       fork_servers_(fork_callbacks()) {
     // What a fork server forks becomes this process's child when the process in the middle leaves.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    callbacks_.watch(told_.fd(), [this] {
-        told_.clear();
-        for (const auto worker : std::exchange(never_born_, {})) callbacks_.ended(worker);
-    });
+    callbacks_.watch(told_.fd(), [this] { look_around(); });
 }
 
 Supervisor::~Supervisor() { callbacks_.unwatch(told_.fd()); }
@@ -57,6 +54,7 @@ ForkServers::Callbacks Supervisor::fork_callbacks() {
                 const auto started = start_alone(*child);
                 if (!started) never_born(worker, started.error().message);
             },
+        .ended = [this] { told_.notify(); },
     };
 }
 
@@ -208,7 +206,7 @@ std::optional<Supervisor::Ended> Supervisor::reap(core::WorkerId worker) {
     std::error_code ignored;
     std::filesystem::remove_all(child->spill, ignored);
     children_[core::slot_of(worker)].reset();
-    reap_strays();
+    told_.notify();  // Strays may have ended behind it.
     return ended;
 }
 
@@ -219,11 +217,19 @@ bool Supervisor::is_known(pid_t pid) const {
     return fork_servers_.has(pid) || std::ranges::any_of(children_, is_it);
 }
 
-// Processes in the middle of a fork whose fork server died, and workers nobody heard of.
+void Supervisor::look_around() {
+    told_.clear();
+    for (const auto worker : std::exchange(never_born_, {})) callbacks_.ended(worker);
+    reap_strays();
+}
+
 void Supervisor::reap_strays() {
+    // A process that was just forked is known once its server's report is read, which was sent
+    // before it became a child of this one.
+    fork_servers_.read_all();
     siginfo_t info{};
     while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
-        // One that is known is reaped by its owner, who looks here again.
+        // One that is known is reaped by its owner, who has this look again.
         if (is_known(info.si_pid)) return;
         ::waitpid(info.si_pid, nullptr, 0);
         info = {};

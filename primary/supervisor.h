@@ -73,6 +73,10 @@ public:
     };
     [[nodiscard]] std::optional<Ended> reap(core::WorkerId worker);
 
+    // A child has ended that may be nobody's: one in the middle of a fork whose fork server died,
+    // or a worker that nobody has heard of. Called from the event loop only.
+    void reap_strays();
+
     [[nodiscard]] std::optional<core::WorkerId> by_token(std::string_view token) const;
     // Fraction done of a request that is running, as its worker last told; negative: unknown.
     [[nodiscard]] double progress_of(core::RequestId request) const;
@@ -101,7 +105,7 @@ private:
     void on_forked(core::WorkerId worker, pid_t pid);
     void never_born(core::WorkerId worker, const std::string& why);
     void watch(const Child& child);
-    void reap_strays();
+    void look_around();
     [[nodiscard]] Child* find(core::WorkerId worker);
     [[nodiscard]] bool is_known(pid_t pid) const;
 
@@ -110,7 +114,7 @@ private:
     Callbacks callbacks_;
     std::vector<std::optional<Child>> children_;  // By slot.
     std::vector<core::WorkerId> never_born_;      // To be told to the owner.
-    Wakeup told_;                                 // That there are some.
+    Wakeup told_;                                 // That there are some, or strays.
     ForkServers fork_servers_;
 };
 

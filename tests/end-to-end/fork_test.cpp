@@ -19,6 +19,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr milliseconds kOneSecond{1000};
+const ExitStatus kSucceeded{.signalled = false, .value = 0};
 const ExitStatus kFailed{.signalled = false, .value = 1};
 
 class ForkTest : public EndToEnd {
@@ -141,6 +142,61 @@ TEST_F(ForkTest, AKilledForkServerIsReplacedWhileItsWorkersServe) {
         forker = next;
     }
     EXPECT_EQ(stat(client, "requests_retried"), 0);
+}
+
+// Goal: a fork server that does not answer is replaced like a dead one. Method: stop it and kill a
+// worker; the other one serves, and soon there are two again, and another fork server.
+TEST_F(ForkTest, AStoppedForkServerIsReplaced) {
+    const Server server(test_engine(2));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until_ready(client, 2));
+    const pid_t forker = fork_server(server);
+    ASSERT_EQ(::kill(forker, SIGSTOP), 0);
+    ASSERT_EQ(::kill(server.workers()[0], SIGKILL), 0);
+    ASSERT_TRUE(server.wait_for_workers(1));
+    EXPECT_EQ(cell(client.deferred("echo on")), "on");
+    EXPECT_TRUE(wait_until_ready(client, 2)) << server.log();
+    EXPECT_THAT(server.log(), HasSubstr("does not answer"));
+    EXPECT_THAT(server.fork_servers(), Not(Contains(forker)));
+}
+
+// Goal: a fork server that does not answer does not keep the primary from leaving. Method: stop it,
+// kill a worker so that it has an order, and send TERM.
+TEST_F(ForkTest, AStoppedForkServerDoesNotHoldUpTheEnd) {
+    Server server(test_engine(2));
+    auto client = server.connect();
+    ASSERT_TRUE(wait_until_ready(client, 2));
+    ASSERT_EQ(::kill(fork_server(server), SIGSTOP), 0);
+    ASSERT_EQ(::kill(server.workers()[0], SIGKILL), 0);
+    ASSERT_TRUE(server.wait_for_workers(1));
+    EXPECT_EQ(cell(client.sync("select count(*) from shortq.workers where state = 'loading'")),
+              "1");
+    server.signal(SIGTERM);
+    EXPECT_EQ(server.wait(), kSucceeded) << server.log();
+}
+
+// Goal: a fork server may die at any moment. Method: workers and fork server are killed together,
+// in either order, again and again; each time all are back, and nothing is left over.
+TEST_F(ForkTest, AForkServerThatDiesAsItForksLeavesNothingBehind) {
+    constexpr std::size_t kWorkers = 12;
+    const Server server(test_engine(kWorkers));
+    auto client = server.connect();
+    for (int round = 0; round < 4; ++round) {
+        ASSERT_TRUE(wait_until_ready(client, kWorkers));
+        const pid_t forker = fork_server(server);
+        for (const pid_t worker : server.workers()) ASSERT_EQ(::kill(worker, SIGKILL), 0);
+        if (round % 2 == 0) {
+            // Now it is forking.
+            ASSERT_TRUE(wait_until([&] { return !server.workers().empty(); }));
+        }
+        ASSERT_EQ(::kill(forker, SIGKILL), 0);
+        ASSERT_NE(fork_server(server, forker), -1);
+    }
+    ASSERT_TRUE(wait_until_ready(client, kWorkers));
+    EXPECT_EQ(cell(client.deferred("echo on")), "on");
+    EXPECT_TRUE(wait_until([&] { return server.family().size() == 2 + kWorkers; }))
+        << server.family().size();
+    EXPECT_TRUE(wait_until([&] { return zombies_of(server.pid()).empty(); }));
 }
 
 // Case 29. Goal: no two workers are alike in what is random. Method: ask every worker, after the
@@ -343,7 +399,7 @@ TEST_F(ForkTest, AHangingStartEnds) {
     Program program(shortq_program(), test_engine(2, {"--port", "0"}, "load-hang\n"));
     ASSERT_TRUE(wait_until([&] { return program.family().size() == 2; }));
     program.signal(SIGTERM);
-    EXPECT_EQ(program.finish().status, (ExitStatus{.signalled = false, .value = 0}));
+    EXPECT_EQ(program.finish().status, kSucceeded);
     EXPECT_TRUE(wait_until([&] { return program.family().empty(); }));
 }
 
