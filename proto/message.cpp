@@ -104,6 +104,7 @@ void fields(auto& io, Is<Recalled> auto& m) { io.number("id", m.id); }
 void fields(auto& io, Is<Interrupt> auto& m) { io.number("id", m.id); }
 void fields(auto& /*io*/, Is<Drain> auto& /*m*/) {}
 void fields(auto& io, Is<Goodbye> auto& m) { io.number("session", m.session); }
+void fields(auto& io, Is<WornOut> auto& m) { io.text("why", m.why, kAgentBytesMax); }
 
 // ---- Kinds: the wire's number, the name in error texts, the alternative of Message. ----
 
@@ -128,6 +129,7 @@ SHORTQ_KIND(Recalled, "recalled");
 SHORTQ_KIND(Interrupt, "interrupt");
 SHORTQ_KIND(Drain, "drain");
 SHORTQ_KIND(Goodbye, "goodbye");
+SHORTQ_KIND(WornOut, "worn_out");
 #undef SHORTQ_KIND
 template <>
 struct KindOf<ErrorReply> {

@@ -34,6 +34,7 @@ enum class Kind : std::uint8_t {  // On the wire: append only, never renumber or
     kDrain = 13,                  // primary -> worker: nothing more will come; finish, then leave
     kGoodbye = 14,                // client -> primary: drop me and my requests
     kCredit = 15,                 // reserved for flow control of streamed replies
+    kWornOut = 16,                // worker -> primary: replace me when I am idle
 };
 
 enum class Role : std::uint8_t { kClient = 0, kWorker = 1 };
@@ -152,13 +153,18 @@ struct Interrupt {
 struct Drain {
     bool operator==(const Drain&) const = default;
 };
+// The worker still answers, but a fresh one would share more memory with its siblings.
+struct WornOut {
+    std::string_view why;  // For the log.
+    bool operator==(const WornOut&) const = default;
+};
 struct Goodbye {
     std::uint64_t session = 0;
     bool operator==(const Goodbye&) const = default;
 };
 
 using Message = std::variant<Hello, Welcome, Request, Cancel, Reply, ErrorReply, Ready, Heartbeat,
-                             Ping, Recall, Recalled, Interrupt, Drain, Goodbye>;
+                             Ping, Recall, Recalled, Interrupt, Drain, Goodbye, WornOut>;
 
 // Decodes frame 0 as a peer sent it. Allocates nothing on success.
 // Pre:     nothing. `frame` is untrusted; every byte string is a legal argument.

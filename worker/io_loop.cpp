@@ -45,12 +45,17 @@ LoadOptions load_options(const Options& options, std::unique_ptr<engine::Engine>
 }  // namespace
 
 IoLoop::IoLoop(const Options& options, BoardMapping& board, zmq::context_t& context,
-               std::unique_ptr<engine::Engine> forked)
+               std::unique_ptr<engine::Engine> forked, std::uint64_t base_bytes)
     : options_(options),
       forked_(std::move(forked)),
       query_thread_(board, wakeup_),
       socket_(context, zmq::socket_type::dealer),
       next_heartbeat_(Clock::now() + proto::kHeartbeatInterval) {
+    if (forked_) {
+        const auto& engine = options.engine_options;
+        const auto limit = engine.memory_limit_bytes;
+        wear_.emplace(engine.temp_directory, limit > base_bytes ? limit - base_bytes : 0);
+    }
     socket_.set(zmq::sockopt::immediate, true);
     socket_.set(zmq::sockopt::linger, static_cast<int>(kLinger.count()));
     socket_.set(zmq::sockopt::rcvhwm, 0);  // The primary bounds what it gives.
@@ -188,17 +193,30 @@ void IoLoop::heartbeat() {
     send(std::move(frames));
 }
 
+// After a query: what it has done to the memory is known then.
+void IoLoop::check_wear() {
+    if (!wear_) return;
+    const auto why = wear_->sign(Clock::now());
+    if (!why) return;
+    Frames frames;
+    frames.push_back(header_frame(proto::WornOut{*why}));
+    send(std::move(frames));
+}
+
 void IoLoop::collect() {
     if (!backlog_.empty()) return;  // What is not collected holds the query up.
     query_thread_.collect(outgoing_);
+    bool over = false;  // A query.
     for (auto& outgoing : outgoing_) {
         if (outgoing.event == Outgoing::Event::kLoadFailed && !draining_) {
             load_failed_ = Clock::now();
         }
         if (outgoing.event == Outgoing::Event::kLoaded) spdlog::info("ready");
+        over = over || outgoing.event == Outgoing::Event::kFinal;
         send(std::move(outgoing.frames));
     }
     outgoing_.clear();
+    if (over) check_wear();
 }
 
 void IoLoop::check_leaving() {

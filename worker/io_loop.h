@@ -14,10 +14,11 @@
 
 #include "proto/message.h"
 #include "worker/board_mapping.h"
+#include "worker/engine/wakeup.h"
 #include "worker/frames.h"
 #include "worker/options.h"
 #include "worker/query_thread.h"
-#include "worker/engine/wakeup.h"
+#include "worker/wear.h"
 
 namespace shortq::worker {
 
@@ -27,9 +28,10 @@ namespace shortq::worker {
 class IoLoop {
 public:
     // Connects. Throws zmq::error_t for an endpoint that cannot be.
-    // `forked`: the engine that a fork server has loaded; null: this process loads.
+    // `forked`: the engine that a fork server has loaded; null: this process loads. The memory
+    // beyond `base_bytes` that the options allow is its own; with more it asks to be replaced.
     IoLoop(const Options& options, BoardMapping& board, zmq::context_t& context,
-           std::unique_ptr<engine::Engine> forked = nullptr);
+           std::unique_ptr<engine::Engine> forked = nullptr, std::uint64_t base_bytes = 0);
 
     // Serves until it is time to leave; returns the exit status. What was sent last is with ZeroMQ
     // then, which delivers it while the context closes.
@@ -57,6 +59,7 @@ private:
 
     void repeat_interrupts();
     void heartbeat();
+    void check_wear();
     void collect();
     void check_leaving();
     void send(Frames frames);
@@ -65,6 +68,7 @@ private:
 
     const Options& options_;
     std::unique_ptr<engine::Engine> forked_;
+    std::optional<Wear> wear_;  // Of a forked worker.
     Wakeup wakeup_;
     QueryThread query_thread_;
     zmq::socket_t socket_;

@@ -44,11 +44,11 @@ Result<void> log_as(const std::string& name, const worker::Options& options) {
 }
 
 int serve(const worker::Options& options, worker::BoardMapping& board,
-          std::unique_ptr<engine::Engine> forked) {
+          std::unique_ptr<engine::Engine> forked, std::uint64_t base_bytes) {
     const auto bound = worker::bind_to_primary(board.primary_pid());
     if (!bound) return report(bound.error());
     zmq::context_t context;
-    worker::IoLoop loop(options, board, context, std::move(forked));
+    worker::IoLoop loop(options, board, context, std::move(forked), base_bytes);
     const int status = loop.run();
     context.close();  // Delivers what was sent last.
     return leave(status);
@@ -67,7 +67,7 @@ int serve(worker::Options options, worker::Birth birth) {
         return report(logs.error());
     auto board = worker::BoardMapping::open(std::move(birth.board));
     if (!board) return report(board.error());
-    return serve(options, *board, std::move(birth.engine));
+    return serve(options, *board, std::move(birth.engine), birth.base_bytes);
 }
 
 int run_fork_server(const worker::Options& options, const worker::BoardMapping& board) {
@@ -86,7 +86,7 @@ int start(const worker::Options& options) try {
     if (auto logs = log_as(name, options); !logs) return report(logs.error());
     auto board = worker::BoardMapping::open(UniqueFd(options.board_fd));
     if (!board) return report(board.error());
-    return is_server ? run_fork_server(options, *board) : serve(options, *board, nullptr);
+    return is_server ? run_fork_server(options, *board) : serve(options, *board, nullptr, 0);
 } catch (const std::exception& exception) {
     spdlog::error("{}", exception.what());
     return kExitFailed;

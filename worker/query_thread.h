@@ -15,8 +15,8 @@
 
 #include "worker/board_mapping.h"
 #include "worker/engine/engine.h"
-#include "worker/frames.h"
 #include "worker/engine/wakeup.h"
+#include "worker/frames.h"
 
 namespace shortq::worker {
 

@@ -128,7 +128,9 @@ void Dispatcher::Impl::check_workers() const {
         check(worker.able == is_able, "who is able");
         able += is_able ? 1U : 0U;
         failing += is_able && worker.failing ? 1U : 0U;
-        check(least_busy_.has(slot) == (is_able && worker.held_until == Time{0}), "who is listed");
+        check(
+            least_busy_.has(slot) == (is_able && worker.held_until == Time{0} && !worker.worn_out),
+            "who is listed");
         if (least_busy_.has(slot)) {
             check(least_busy_.pending(slot) == worker.pending.size, "bucket of a worker");
         }

@@ -86,6 +86,7 @@ private:
     void on(const WorkerLoadFailed& event);
     void on(const WorkerExited& event);
     void on(const WorkerUnreachable& event);
+    void on(const WorkerWornOut& event);
     void on(const DrainWorker& event);
     void on(const KillSeat& event);
     void spawn(Generation& generation, std::uint32_t seat);

@@ -41,7 +41,7 @@ void Dispatcher::Impl::refresh(std::uint32_t slot) {
         if (worker.failing) failing_workers_ += able ? 1U : -1U;
         able_changed();
     }
-    const bool eligible = able && worker.held_until == Time{0};
+    const bool eligible = able && worker.held_until == Time{0} && !worker.worn_out;
     if (eligible && !least_busy_.has(slot)) least_busy_.add(slot, worker.pending.size);
     if (!eligible) least_busy_.remove(slot);
 }
@@ -77,6 +77,15 @@ void Dispatcher::Impl::on(const WorkerUnreachable& event) {
     change_state(slot, WorkerState::kStopping);
 }
 
+void Dispatcher::Impl::on(const WorkerWornOut& event) {
+    const auto slot = workers_.find(event.worker);
+    if (slot == kNone || slot == kSyncSlot) return;
+    workers_[slot].last_heard = now_;
+    workers_[slot].worn_out = true;
+    refresh(slot);
+    stop_if_drained(slot);
+}
+
 void Dispatcher::Impl::on(const DrainWorker& event) {
     const auto slot = worker_on(event.seat);
     if (slot == kNone || workers_[slot].state != WorkerState::kReady) return;
@@ -110,7 +119,11 @@ void Dispatcher::Impl::drain_worker(std::uint32_t slot, bool planned) {
 
 void Dispatcher::Impl::stop_if_drained(std::uint32_t slot) {
     auto& worker = workers_[slot];
-    if (worker.state != WorkerState::kDraining || !worker.pending.empty()) return;
+    if (!worker.pending.empty()) return;
+    // A worn-out worker finishes all it was given: to take it back would only run it elsewhere.
+    const bool spent = worker.state == WorkerState::kReady && worker.worn_out;
+    if (worker.state != WorkerState::kDraining && !spent) return;
+    worker.planned = worker.planned || spent;
     emit(StopWorker{worker.id});
     worker.stop_at = now_ + options_.grace;
     change_state(slot, WorkerState::kStopping);

@@ -73,6 +73,9 @@ struct Recalled {
     RequestId request;
 };
 
+struct WorkerWornOut {
+    WorkerId worker;
+};  // It is to be replaced when it is idle; nothing it does is wrong.
 struct DrainWorker {
     std::uint32_t seat = 0;
 };  // call shortq_drain: finish, leave, be replaced.
@@ -86,7 +89,7 @@ struct StopRequested {};    // Second signal: stop now.
 using Event =
     std::variant<Started, TimeReached, ClientArrived, ClientHeard, ClientLost, RequestArrived,
                  CancelRequested, CancelSerial, WorkerReady, WorkerHeard, WorkerLoadFailed,
-                 WorkerExited, WorkerUnreachable, ReplyArrived, Recalled, DrainWorker, KillSeat,
+                 WorkerExited, WorkerUnreachable, ReplyArrived, Recalled, WorkerWornOut, DrainWorker, KillSeat,
                  ReloadRequested, DrainRequested, StopRequested>;
 
 // ---- Actions, to be carried out in sequence, before the next event.

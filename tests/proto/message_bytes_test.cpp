@@ -78,6 +78,7 @@ TEST(WireBytesTest, TheShortOnes) {
     expect_bytes(Interrupt{.id = 7}, "93 01 0c 07");
     expect_bytes(Drain{}, "92 01 0d");
     expect_bytes(Goodbye{.session = 9}, "93 01 0e 09");
+    expect_bytes(WornOut{.why = "it"}, "93 01 10 a2 69 74");
 }
 
 TEST(WireBytesTest, Parameters) {

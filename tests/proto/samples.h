@@ -66,6 +66,7 @@ inline std::vector<proto::Message> typical_messages() {
         Interrupt{.id = 79},
         Drain{},
         Goodbye{.session = 99},
+        WornOut{.why = "it spilled"},
     };
 }
 

@@ -51,6 +51,10 @@ void Checker::before(const core::Event& event) {
         come_back(recalled->worker, recalled->request);
     }
     if (const auto* reply = as<core::ReplyArrived>(&event)) before_reply(*reply);
+    if (const auto* worn = as<core::WorkerWornOut>(&event)) {
+        const auto worker = workers_.find(worn->worker);
+        if (worker != workers_.end() && worker->second.ready) worker->second.leaving = true;
+    }
     if (const auto* drain = as<core::DrainWorker>(&event)) {
         for (auto& [id, worker] : workers_) {
             const bool meant = worker.seat == drain->seat && worker.generation == serving_;

@@ -65,6 +65,9 @@ struct Describe {
     std::string operator()(const core::Recalled& e) const {
         return fmt::format("Recalled {} {}", name(e.worker), name(e.request));
     }
+    std::string operator()(const core::WorkerWornOut& e) const {
+        return "WorkerWornOut " + name(e.worker);
+    }
     std::string operator()(const core::DrainWorker& e) const {
         return fmt::format("DrainWorker seat={}", e.seat);
     }

@@ -65,6 +65,7 @@ Scenario draw_scenario(Dice& dice) {
     out.kills = dice.chance(0.3) ? number(dice, 1, 5) : 0;
     out.pauses = dice.chance(0.2) ? number(dice, 1, 2) : 0;
     out.bad_worker = dice.chance(0.1);
+    out.worker_worn_out = sometimes(dice, 0.3, 0.2);
     return out;
 }
 

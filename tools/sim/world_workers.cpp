@@ -123,6 +123,8 @@ void World::reply(Worker& worker, bool last, std::optional<ErrorCode> code) {
         .worker = worker.id, .request = worker.jobs.front().request, .last = last, .code = code};
     event.sick = last && worker.id != core::kSyncWorker && fault(scenario_.sick);
     plan(200us, [this, event] { post(event); });
+    if (!last || worker.id == core::kSyncWorker || !fault(scenario_.worker_worn_out)) return;
+    plan(300us, [this, id = worker.id] { post(core::WorkerWornOut{id}); });
 }
 
 void World::end_run(Worker& worker) {

@@ -223,6 +223,40 @@ TEST(DispatcherTest, NoWorkerForLongIsUnavailable) {
     EXPECT_NE(h.ask(client, 3), RequestId{});
 }
 
+// Goal: a worn-out worker finishes what it was given, however long that takes, gets nothing more,
+// and is replaced; what waits meanwhile is not told that nobody can answer. Method: the only
+// worker.
+TEST(DispatcherTest, AWornOutWorkerIsReplacedWhenItIsIdle) {
+    Harness h(workers_and_window(1, 2));
+    const auto client = h.client();
+    const auto running = h.ask(client, 1);
+    const auto ahead = h.ask(client, 2);
+    h.step(WorkerWornOut{h.workers[0]});
+    EXPECT_THAT(h.actions, IsEmpty());
+    const auto waiting = h.ask(client, 3);
+    const auto seen = h.pass(600s);
+    EXPECT_THAT(Harness::of<Interrupt>(seen), IsEmpty());
+    EXPECT_THAT(Harness::of<SendError>(seen), IsEmpty());
+    h.reply(h.workers[0], running);
+    EXPECT_THAT(h.all<SendToWorker>(), IsEmpty());
+    h.reply(h.workers[0], ahead);
+    EXPECT_THAT(h.all<StopWorker>(), ElementsAre(StopWorker{h.workers[0]}));
+    h.exit(h.workers[0]);
+    ASSERT_THAT(h.spawned(), SizeIs(1));
+    const auto fresh = h.spawned()[0];
+    h.step(WorkerReady{fresh});
+    EXPECT_THAT(h.all<SendToWorker>(), ElementsAre(SendToWorker{fresh, waiting}));
+}
+
+// Goal: an idle one leaves at once. Method: no request.
+TEST(DispatcherTest, AnIdleWornOutWorkerLeavesAtOnce) {
+    Harness h(workers_and_window(2, 1));
+    h.step(WorkerWornOut{h.workers[1]});
+    EXPECT_THAT(h.actions, ElementsAre(Action{StopWorker{h.workers[1]}}));
+    h.exit(h.workers[1]);
+    EXPECT_THAT(h.spawned(), SizeIs(1));
+}
+
 // Goal: a drained worker finishes, gives back the rest, leaves and is replaced. Method: window 2.
 TEST(DispatcherTest, DrainedWorkerFinishesAndIsReplaced) {
     Harness h(workers_and_window(2, 2));
