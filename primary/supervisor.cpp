@@ -93,10 +93,12 @@ WorkerProcessOptions Supervisor::worker_program(const WorkerFacts& facts,
 WorkerProcessOptions Supervisor::server_program(std::uint32_t generation) const {
     auto list = common_arguments(generation);
     const auto cores = std::max(1U, std::thread::hardware_concurrency());
-    list.insert(list.end(), {"--threads", std::to_string(std::max(cores, options_.threads)),
-                             "--worker-threads", std::to_string(options_.threads), "--workers",
-                             std::to_string(options_.workers), "--memory-limit",
-                             std::to_string(options_.memory_limit_bytes), "--warm", options_.warm});
+    list.insert(list.end(),
+                {"--threads", std::to_string(std::max(cores, options_.threads)), "--worker-threads",
+                 std::to_string(options_.threads), "--workers", std::to_string(options_.workers),
+                 "--memory-limit", std::to_string(options_.memory_limit_bytes), "--warm",
+                 options_.warm, "--measure-directory",
+                 (own_.spill_directory / fmt::format("measure-{}", generation)).string()});
     return {.program = own_.program, .arguments = std::move(list)};
 }
 

@@ -38,6 +38,8 @@ void describe(CLI::App& app, Options& options, bool& writable, std::string& log_
     app.add_option("--threads", engine.threads, "engine threads")->check(CLI::PositiveNumber);
     app.add_option("--memory-limit", engine.memory_limit_bytes, "bytes; 0: the engine's default");
     app.add_option("--temp-directory", engine.temp_directory, "spill folder of this worker alone");
+    app.add_option("--measure-directory", engine.measure_directory,
+                   "where a load without room is tried again, to tell what it needs (fork server)");
     app.add_option("--allow-path", engine.allowed_paths, "folder that queries may read")
         ->allow_extra_args(false);
     app.add_flag("--writable", writable, "accept statements that change this worker's memory");

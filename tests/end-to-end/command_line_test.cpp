@@ -1,4 +1,6 @@
 #include <csignal>
+#include <regex>
+#include <string>
 
 #include "tests/end-to-end/fixture.h"
 
@@ -64,6 +66,23 @@ TEST_F(CommandLineTest, AFailingScriptIsToldWithFileAndLine) {
     EXPECT_EQ(outcome.status, kFailed);
     EXPECT_THAT(outcome.err, HasSubstr("startup.sql:4"));
     EXPECT_THAT(outcome.err, HasSubstr("Table with name b does not exist"));
+}
+
+// Case 28. Goal: data that does not fit into the memory given is told with the figure and the ways
+// out, and what is proposed is enough. Method: half the memory that a table takes; then the
+// proposal.
+TEST_F(CommandLineTest, DataThatDoesNotFitIsToldWithWhatItNeeds) {
+    const auto script = folder_.write(
+        "startup.sql", "create table t as select hash(i) as h from range(6000000) r(i);\n");
+    const auto outcome = refused({"--port", "0", "--memory-limit", "24M", "2", script});
+    EXPECT_EQ(outcome.status, kFailed);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("startup.sql:1"), HasSubstr("READ_ONLY")));
+    static const std::regex kFigures(R"(it needs (\d+) MiB.*--memory-limit (\d+)M or above)");
+    std::smatch match;
+    ASSERT_TRUE(std::regex_search(outcome.err, match, kFigures)) << outcome.err;
+    EXPECT_GE(std::stoi(match[1]), 40);
+    const Server server({"--memory-limit", match[2].str() + "M", "2", script});
+    EXPECT_EQ(cell(server.connect().deferred("select count(*) from t")), "6000000");
 }
 
 // Goal: a hanging startup script is stopped. Method: a load without end and a short limit.

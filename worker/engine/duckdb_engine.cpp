@@ -23,6 +23,28 @@ std::string directory_list(const std::vector<std::filesystem::path>& directories
     return '[' + out + ']';
 }
 
+bool is_out_of_memory(const Error& error) {
+    return error.message.starts_with("Out of Memory Error");
+}
+
+std::uint64_t mebibytes(std::uint64_t bytes) { return (bytes >> 20) + 1; }
+
+// `needed`: 0, not known. `reason`: the engine's own words.
+std::string no_room(std::uint64_t needed, std::uint64_t limit, const std::string& reason) {
+    std::string text = "the data does not fit into memory: ";
+    if (needed > 0) text += "it needs " + std::to_string(mebibytes(needed)) + " MiB, and ";
+    text += std::to_string(limit >> 20) +
+            " MiB is the limit for all workers together. Either give more, ";
+    // Queries want room, too: half as much again.
+    text += needed > 0
+                ? "--memory-limit " + std::to_string(mebibytes(needed + needed / 2)) + "M or above"
+                : "with --memory-limit";
+    text +=
+        "; or leave the data in a file, which is read as it is needed: ATTACH a DuckDB file "
+        "(READ_ONLY), or create views over Parquet files.\nThe engine says: ";
+    return text + reason.substr(0, reason.find('\n'));
+}
+
 // In [-1, 1), as setseed() wants it.
 std::string random_seed() {
     std::random_device entropy;
@@ -130,11 +152,34 @@ Result<void> DuckDbEngine::load_base(const std::filesystem::path& source) try {
     const ActiveRun<DuckDbEngine> active(*this);
     if (auto opened = open(); !opened) return opened;
     source_folder_ = source.empty() ? source : folder_of(source);
-    if (auto loaded = load_into(source); !loaded) return loaded;
+    const auto whole = source.empty() ? source : std::filesystem::absolute(source);
+    if (auto loaded = load_into(source); !loaded) {
+        if (!is_out_of_memory(loaded.error()) || options_.measure_directory.empty()) return loaded;
+        return does_not_fit(whole, loaded.error());
+    }
     if (stop_) return fail(ErrorCode::kCancelled, "the load was interrupted");
     return keep_session();
 } catch (const std::exception& error) {  // A folder that changes as it is read; no memory.
     return fail(ErrorCode::kInternal, source.string() + ": " + error.what());
+}
+
+// Loads again, where it may spill, into an engine that serves nobody: so what it takes is known.
+Result<void> DuckDbEngine::does_not_fit(const std::filesystem::path& source, Error error) {
+    auto options = options_;
+    options.temp_directory = std::exchange(options.measure_directory, {});
+    {
+        const std::lock_guard lock(mutex_);
+        connection_ = Connection();
+        database_ = Database();  // Its memory is needed.
+    }
+    DuckDbEngine measured(std::move(options));
+    std::uint64_t needed = 0;
+    if (measured.load_base(source)) {
+        needed = memory_used(measured.connection_.get()).value_or(0) +
+                 bytes_spilled(measured.connection_.get()).value_or(0);
+    }
+    error.message = no_room(needed, options_.memory_limit_bytes, error.message);
+    return tl::unexpected(std::move(error));
 }
 
 Result<void> DuckDbEngine::keep_session() {

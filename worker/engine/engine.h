@@ -52,6 +52,9 @@ struct EngineOptions {
     std::filesystem::path
         temp_directory{};              // Spill folder of this engine alone; empty: no spilling.
     std::uint64_t temp_bytes_max = 0;  // 0: the engine's default.
+    // Where a load that does not fit into memory is tried again, only to tell how much it needs;
+    // empty: it just fails.
+    std::filesystem::path measure_directory{};
     std::vector<std::filesystem::path>
         allowed_paths{};  // Readable besides the source's own folder.
     std::vector<HostTable> host_tables{};
