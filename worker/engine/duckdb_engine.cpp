@@ -264,6 +264,17 @@ Result<void> DuckDbEngine::apply_options() {
     return {};
 }
 
+// A folder that the script names would be every worker's, and the names of the files in it are
+// fixed: each would read what another one wrote.
+Result<void> DuckDbEngine::refuse_other_spill_folder() const {
+    const auto folder = texts(connection_.get(), "SELECT current_setting('temp_directory')");
+    if (!folder) return tl::unexpected(folder.error());
+    if (folder->front() == options_.temp_directory.string()) return {};
+    return fail(ErrorCode::kBadRequest,
+                "the script sets temp_directory, which all workers would share; leave it out: each "
+                "has a folder of its own, made where TMPDIR says");
+}
+
 // Fills the open engine, and looks at what that made of it.
 Result<void> DuckDbEngine::load_into(const std::filesystem::path& source) {
     const auto before = loaded_extensions(connection_.get());
@@ -272,6 +283,7 @@ Result<void> DuckDbEngine::load_into(const std::filesystem::path& source) {
         auto loaded = judged(load_source(connection_.get(), source, stop_, notes_));
         if (!loaded) return loaded;
         if (auto safe = refuse_writable_files(connection_.get()); !safe) return safe;
+        if (auto safe = refuse_other_spill_folder(); !safe) return safe;
     }
     if (options_.access != Access::kReadOnly) return {};
     const auto after = loaded_extensions(connection_.get());

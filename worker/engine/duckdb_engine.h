@@ -41,6 +41,7 @@ private:
     [[nodiscard]] Result<void> open();
     [[nodiscard]] Result<void> load_into(const std::filesystem::path& source);
     [[nodiscard]] Result<void> does_not_fit(const std::filesystem::path& source, Error error);
+    [[nodiscard]] Result<void> refuse_other_spill_folder() const;
     [[nodiscard]] Result<void> keep_session();
     [[nodiscard]] Result<Connection> connect() const;
     [[nodiscard]] Result<void> begin_session(Start start);

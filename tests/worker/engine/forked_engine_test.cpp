@@ -153,14 +153,26 @@ TEST_F(ForkedEngineTest, AWritableAttachmentIsRefused) {
     EXPECT_THAT(loaded.error().message, AllOf(HasSubstr("ATTACH '"), HasSubstr("(READ_ONLY)")));
 }
 
-// Goal: no child is forked from data that lies in a temporary file. Method: a script that sets a
-// folder to spill into and too small a limit.
+// Goal: no two workers spill into one folder. Method: a script that names one, for the fork server
+// and for a worker that loads for itself; and a script that sets what it had.
+TEST_F(ForkedEngineTest, AScriptsOwnSpillFolderIsRefused) {
+    const auto script = folder_.write("startup.sql", "SET temp_directory='spill';");
+    const auto base = make()->load_base(script);
+    ASSERT_FALSE(base);
+    EXPECT_EQ(base.error().code, ErrorCode::kBadRequest);
+    EXPECT_THAT(base.error().message, AllOf(HasSubstr("temp_directory"), HasSubstr("TMPDIR")));
+    EXPECT_FALSE(make(worker_options())->load(script));
+    const auto same = folder_.write(
+        "same.sql", "SET temp_directory='" + (folder_.path() / "spill").string() + "';");
+    EXPECT_TRUE(make(worker_options())->load(same));
+}
+
+// Goal: no child is forked from data that lies in a temporary file. Method: a folder to spill into,
+// which no fork server has, and too small a limit.
 TEST_F(ForkedEngineTest, SpilledDataCannotBeForked) {
-    engine_ = make();
-    const auto loaded = engine_->load_base(
-        folder_.write("startup.sql",
-                      "SET temp_directory='spill'; SET memory_limit='20MB'; CREATE TABLE t AS "
-                      "SELECT hash(range) AS v FROM range(5000000);"));
+    engine_ = make({.memory_limit_bytes = 20'000'000, .temp_directory = folder_.path() / "spill"});
+    const auto loaded = engine_->load_base(folder_.write(
+        "startup.sql", "CREATE TABLE t AS SELECT hash(range) AS v FROM range(5000000);"));
     ASSERT_TRUE(loaded) << loaded.error().message;
     const auto base = engine_->prepare_fork(Warm::kAuto);
     ASSERT_FALSE(base);
