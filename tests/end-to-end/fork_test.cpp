@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/end-to-end/fixture.h"
@@ -25,7 +26,12 @@ const ExitStatus kFailed{.signalled = false, .value = 1};
 
 class ForkTest : public EndToEnd {
 protected:
-    // Waits until a fork server has loaded and this one is all there is; -1: it does not come.
+    // As kill(2), for one process and no other number: -1 would mean every process there is.
+    [[nodiscard]] static bool send_signal(pid_t pid, int signal) {
+        if (pid <= 1) throw std::runtime_error("no process to send a signal to");
+        return ::kill(pid, signal) == 0;
+    }
+    // Waits until a fork server, and only one, is there. Throws if it does not come.
     [[nodiscard]] static pid_t fork_server(const Server& server, pid_t other_than = -1) {
         pid_t found = -1;
         const bool came = wait_until([&] {
@@ -34,7 +40,8 @@ protected:
             found = all[0];
             return true;
         });
-        return came ? found : -1;
+        if (!came) throw std::runtime_error("no fork server; log:\n" + server.log());
+        return found;
     }
     [[nodiscard]] static bool wait_until_ready(Client& client, std::size_t workers) {
         return wait_until([&] {
@@ -45,7 +52,7 @@ protected:
     // Ends a worker, and waits until its seat has another one that can answer.
     static void replace(const Server& server, Client& client, pid_t worker) {
         const auto count = server.workers().size();
-        ASSERT_EQ(::kill(worker, SIGKILL), 0);
+        ASSERT_TRUE(send_signal(worker, SIGKILL));
         ASSERT_TRUE(wait_until([&] {
             const auto now = server.workers();
             return now.size() == count && std::ranges::find(now, worker) == now.end();
@@ -106,7 +113,7 @@ TEST_F(ForkTest, OneLoadServesAllWorkers) {
     auto client = server.connect();
     ASSERT_TRUE(wait_until_ready(client, 4));
     EXPECT_THAT(server.fork_servers(), SizeIs(1));
-    replace(server, client, server.workers()[0]);
+    replace(server, client, server.workers().at(0));
     std::set<std::string> loads;
     std::set<std::uint32_t> seats;
     ASSERT_TRUE(wait_until([&] {
@@ -126,19 +133,18 @@ TEST_F(ForkTest, AKilledForkServerIsReplacedWhileItsWorkersServe) {
     ASSERT_TRUE(wait_until_ready(client, 2));
     const auto workers = server.workers();
     pid_t forker = fork_server(server);
-    ASSERT_EQ(::kill(forker, SIGKILL), 0);
+    ASSERT_TRUE(send_signal(forker, SIGKILL));
     for (int i = 0; i < 50; ++i) {
         ASSERT_EQ(cell(client.deferred("select sum(i) from t")), "4999950000");
     }
     EXPECT_EQ(server.workers(), workers);
     for (int round = 0; round < 3; ++round) {
         const pid_t next = fork_server(server, forker);
-        ASSERT_GT(next, 0) << server.log();
-        replace(server, client, server.workers()[0]);
+        replace(server, client, server.workers().at(0));
         EXPECT_EQ(cell(client.deferred("select sum(i) from t")), "4999950000");
         // Both at once: the replacement has to wait for the next server.
-        const pid_t victim = server.workers()[1];
-        ASSERT_EQ(::kill(next, SIGKILL), 0);
+        const pid_t victim = server.workers().at(1);
+        ASSERT_TRUE(send_signal(next, SIGKILL));
         replace(server, client, victim);
         forker = next;
     }
@@ -152,8 +158,8 @@ TEST_F(ForkTest, AStoppedForkServerIsReplaced) {
     auto client = server.connect();
     ASSERT_TRUE(wait_until_ready(client, 2));
     const pid_t forker = fork_server(server);
-    ASSERT_EQ(::kill(forker, SIGSTOP), 0);
-    ASSERT_EQ(::kill(server.workers()[0], SIGKILL), 0);
+    ASSERT_TRUE(send_signal(forker, SIGSTOP));
+    ASSERT_TRUE(send_signal(server.workers().at(0), SIGKILL));
     ASSERT_TRUE(server.wait_for_workers(1));
     EXPECT_EQ(cell(client.deferred("echo on")), "on");
     EXPECT_TRUE(wait_until_ready(client, 2)) << server.log();
@@ -167,8 +173,8 @@ TEST_F(ForkTest, AStoppedForkServerDoesNotHoldUpTheEnd) {
     Server server(test_engine(2));
     auto client = server.connect();
     ASSERT_TRUE(wait_until_ready(client, 2));
-    ASSERT_EQ(::kill(fork_server(server), SIGSTOP), 0);
-    ASSERT_EQ(::kill(server.workers()[0], SIGKILL), 0);
+    ASSERT_TRUE(send_signal(fork_server(server), SIGSTOP));
+    ASSERT_TRUE(send_signal(server.workers().at(0), SIGKILL));
     ASSERT_TRUE(server.wait_for_workers(1));
     EXPECT_EQ(cell(client.sync("select count(*) from shortq.workers where state = 'loading'")),
               "1");
@@ -185,12 +191,12 @@ TEST_F(ForkTest, AForkServerThatDiesAsItForksLeavesNothingBehind) {
     for (int round = 0; round < 4; ++round) {
         ASSERT_TRUE(wait_until_ready(client, kWorkers));
         const pid_t forker = fork_server(server);
-        for (const pid_t worker : server.workers()) ASSERT_EQ(::kill(worker, SIGKILL), 0);
+        for (const pid_t worker : server.workers()) ASSERT_TRUE(send_signal(worker, SIGKILL));
         if (round % 2 == 0) {
             // Now it is forking.
             ASSERT_TRUE(wait_until([&] { return !server.workers().empty(); }));
         }
-        ASSERT_EQ(::kill(forker, SIGKILL), 0);
+        ASSERT_TRUE(send_signal(forker, SIGKILL));
         ASSERT_NE(fork_server(server, forker), -1);
     }
     ASSERT_TRUE(wait_until_ready(client, kWorkers));
@@ -224,7 +230,7 @@ TEST_F(ForkTest, RandomDiffersOnEveryWorker) {
             return seats.size() == kWorkers;
         }));
         const auto before = server.workers();
-        for (const pid_t worker : before) ASSERT_EQ(::kill(worker, SIGKILL), 0);
+        for (const pid_t worker : before) ASSERT_TRUE(send_signal(worker, SIGKILL));
         ASSERT_TRUE(wait_until([&] {
             const auto now = server.workers();
             return now.size() == kWorkers && std::ranges::none_of(now, [&](pid_t pid) {
@@ -249,7 +255,7 @@ TEST_F(ForkTest, AServedFileCannotBeWritten) {
         ASSERT_TRUE(wait_until_ready(client, 2));
         EXPECT_THAT(attempt_to_write(file), AllOf(HasSubstr("lock"), Not(HasSubstr("written"))));
         std::filesystem::remove(other);
-        ASSERT_EQ(::kill(fork_server(server), SIGKILL), 0);
+        ASSERT_TRUE(send_signal(fork_server(server), SIGKILL));
         ASSERT_TRUE(wait_until([&] {
             return server.log().find("cannot load again") != std::string::npos &&
                    server.fork_servers().empty();
@@ -258,7 +264,7 @@ TEST_F(ForkTest, AServedFileCannotBeWritten) {
         EXPECT_EQ(cell(client.deferred("select sum(i) from d.t")), "499500");
         // Its data is back, and with it the replacements.
         folder_.write("other.csv", "a\n1\n");
-        replace(server, client, server.workers()[0]);
+        replace(server, client, server.workers().at(0));
         EXPECT_THAT(attempt_to_write(file), AllOf(HasSubstr("lock"), Not(HasSubstr("written"))));
     }
     EXPECT_THAT(attempt_to_write(file), HasSubstr("it was written"));
@@ -274,8 +280,8 @@ TEST_F(ForkTest, AKilledPrimaryTakesStoppedProcessesAlong) {
     for (int i = 0; i < 3; ++i) submitted.push_back(client.submit("sleep 600000"));
     submitted.push_back(client.submit("hang"));
     ASSERT_TRUE(wait_until_running(client, 4));
-    ASSERT_EQ(::kill(server.workers()[0], SIGSTOP), 0);
-    ASSERT_EQ(::kill(fork_server(server), SIGSTOP), 0);
+    ASSERT_TRUE(send_signal(server.workers().at(0), SIGSTOP));
+    ASSERT_TRUE(send_signal(fork_server(server), SIGSTOP));
     server.signal(SIGKILL);
     ASSERT_TRUE(server.wait());
     EXPECT_TRUE(server.wait_until_gone(kOneSecond));
@@ -303,7 +309,7 @@ TEST_F(ForkTest, AReloadThatFailsOrHangsLeavesTheOldGeneration) {
     rewrite("startup.test", "load-hang\n");
     auto killed = client.submit_sync("call shortq_reload()");
     ASSERT_TRUE(wait_until([&] { return server.fork_servers().size() == 2; }));
-    ASSERT_EQ(::kill(server.fork_servers()[1], SIGKILL), 0);
+    ASSERT_TRUE(send_signal(server.fork_servers().at(1), SIGKILL));
     EXPECT_THAT(summary(reply_of(killed)), HasSubstr("signal 9"));
     EXPECT_THAT(reload("load-fail-seat 2 not on this seat\n"), HasSubstr("not on this seat"));
     EXPECT_THAT(reload("load-sleep-seat 2 600000\n"), HasSubstr("--load-timeout"));
@@ -337,7 +343,7 @@ TEST_F(ForkTest, AHundredForksAndKillsLeaveNoTrace) {
         int number = 0;
         const auto before = server.workers();
         for (const pid_t worker : before) {
-            ASSERT_EQ(::kill(worker, ++number % 2 == 0 ? SIGKILL : SIGSEGV), 0);
+            ASSERT_TRUE(send_signal(worker, ++number % 2 == 0 ? SIGKILL : SIGSEGV));
         }
         for (auto& one : submitted) client.cancel(one.number);
         for (auto& one : submitted) EXPECT_FALSE(reply_of(one));
@@ -493,8 +499,8 @@ TEST_F(ForkTest, TheTerminalsSignalsAreIgnored) {
     const auto workers = server.workers();
     const pid_t forker = fork_server(server);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
-        ASSERT_EQ(::kill(forker, signal), 0);
-        for (const pid_t worker : workers) ASSERT_EQ(::kill(worker, signal), 0);
+        ASSERT_TRUE(send_signal(forker, signal));
+        for (const pid_t worker : workers) ASSERT_TRUE(send_signal(worker, signal));
     }
     for (int i = 0; i < 4; ++i) EXPECT_EQ(cell(client.deferred("echo on")), "on");
     EXPECT_EQ(server.workers(), workers);
@@ -511,7 +517,7 @@ TEST_F(ForkTest, WhatCannotBeForkedIsLoadedByEachWorker) {
     EXPECT_TRUE(wait_until([&] { return server.fork_servers().empty(); }));
     EXPECT_THAT(server.log(), AllOf(HasSubstr("warn"), HasSubstr("each worker loads for itself"),
                                     HasSubstr("it keeps a thread")));
-    replace(server, client, server.workers()[0]);
+    replace(server, client, server.workers().at(0));
     EXPECT_THAT(server.fork_servers(), SizeIs(0));
     EXPECT_EQ(cell(client.deferred("echo on")), "on");
 }
@@ -528,7 +534,7 @@ TEST_F(ForkTest, AForkServerThatDiesAtFirstStartFailsTheStart) {
         }
         return forker > 0;
     }));
-    ASSERT_EQ(::kill(forker, SIGKILL), 0);
+    ASSERT_TRUE(send_signal(forker, SIGKILL));
     const auto outcome = program.finish();
     EXPECT_EQ(outcome.status, kFailed);
     EXPECT_EQ(outcome.out, "");

@@ -186,7 +186,9 @@ TEST_F(ForkServersTest, WhatCannotBeForkedIsRemembered) {
 TEST_F(ForkServersTest, ADeadServersOrdersGoToItsSuccessor) {
     ASSERT_TRUE(servers_.ask(1, kFirst));
     ASSERT_TRUE(run_until_forked(1));
+    ASSERT_THAT(servers_seen_, SizeIs(1));
     const pid_t server = *servers_seen_.begin();
+    ASSERT_GT(server, 1);
     ASSERT_EQ(::kill(server, SIGSTOP), 0);
     ASSERT_TRUE(servers_.ask(1, kSecond));
     EXPECT_THAT(ordered_, ElementsAre(kFirst, kSecond));
@@ -203,7 +205,9 @@ TEST_F(ForkServersTest, ADeadServersOrdersGoToItsSuccessor) {
 TEST_F(ForkServersTest, AWithdrawnOrderEndsThoughItsServerIsStopped) {
     ASSERT_TRUE(servers_.ask(1, kFirst));
     ASSERT_TRUE(run_until_forked(1));
+    ASSERT_THAT(servers_seen_, SizeIs(1));
     const pid_t server = *servers_seen_.begin();
+    ASSERT_GT(server, 1);
     ASSERT_EQ(::kill(server, SIGSTOP), 0);
     ASSERT_TRUE(servers_.ask(1, kSecond));
     EXPECT_FALSE(servers_.withdraw(kSecond)) << "it may have been forked";
