@@ -18,6 +18,9 @@ constexpr std::chrono::milliseconds kLinger{1000};
 // How long a failed worker waits to be sent away. Its exit may overtake its last message, and then
 // nobody learns why the load failed; the primary's answer shows that it has arrived.
 constexpr std::chrono::seconds kFailedLoadPatience{5};
+// A hello with a token that nobody knows is not answered. It comes from a worker that was forked
+// for a fork server that died before it could tell; a primary that was only stopped is waited for.
+constexpr std::chrono::seconds kWelcomePatience{60};
 constexpr int kReceiveBatch = 64;  // Then the other side's news are looked at.
 // Messages of about a megabyte that may wait for a primary that does not read. Beyond, the query
 // is held up.
@@ -221,6 +224,11 @@ void IoLoop::collect() {
 
 void IoLoop::check_leaving() {
     if (exit_status_) return;
+    if (!welcomed_ && Clock::now() >= begun_ + kWelcomePatience) {
+        spdlog::warn("no answer to this worker's hello; leaving");
+        exit_status_ = 1;
+        return;
+    }
     const bool unheard = load_failed_ && Clock::now() >= *load_failed_ + kFailedLoadPatience;
     const bool done = draining_ && query_thread_.idle() && backlog_.empty();
     if (unheard || done) exit_status_ = load_failed_ ? 1 : 0;

@@ -76,6 +76,7 @@ private:
     std::vector<Outgoing> outgoing_;  // Reused for every collect().
     std::deque<Frames> backlog_;      // The socket had no room for these; in order.
     std::uint64_t interrupting_ = 0;  // Repeated until its run has ended.
+    Clock::time_point begun_ = Clock::now();
     Clock::time_point next_heartbeat_;
     Clock::time_point next_interrupt_;
     bool welcomed_ = false;
