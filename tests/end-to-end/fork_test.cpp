@@ -51,7 +51,8 @@ protected:
     }
     // Ends a worker, and waits until its seat has another one that can answer.
     static void replace(const Server& server, Client& client, pid_t worker) {
-        const auto count = server.workers().size();
+        // By the primary's word: a fork server that has just begun still looks like a worker.
+        const auto count = static_cast<std::size_t>(client.server().workers);
         ASSERT_TRUE(send_signal(worker, SIGKILL));
         ASSERT_TRUE(wait_until([&] {
             const auto now = server.workers();
@@ -137,7 +138,7 @@ TEST_F(ForkTest, AKilledForkServerIsReplacedWhileItsWorkersServe) {
     for (int i = 0; i < 50; ++i) {
         ASSERT_EQ(cell(client.deferred("select sum(i) from t")), "4999950000");
     }
-    EXPECT_EQ(server.workers(), workers);
+    EXPECT_TRUE(wait_until([&] { return server.workers() == workers; }));
     for (int round = 0; round < 3; ++round) {
         const pid_t next = fork_server(server, forker);
         replace(server, client, server.workers().at(0));
