@@ -89,8 +89,8 @@ struct StopRequested {};    // Second signal: stop now.
 using Event =
     std::variant<Started, TimeReached, ClientArrived, ClientHeard, ClientLost, RequestArrived,
                  CancelRequested, CancelSerial, WorkerReady, WorkerHeard, WorkerLoadFailed,
-                 WorkerExited, WorkerUnreachable, ReplyArrived, Recalled, WorkerWornOut, DrainWorker, KillSeat,
-                 ReloadRequested, DrainRequested, StopRequested>;
+                 WorkerExited, WorkerUnreachable, ReplyArrived, Recalled, WorkerWornOut,
+                 DrainWorker, KillSeat, ReloadRequested, DrainRequested, StopRequested>;
 
 // ---- Actions, to be carried out in sequence, before the next event.
 
