@@ -159,7 +159,7 @@ TEST_F(DispatchTest, ManyQueriesOfOneClientDoNotHoldUpAnother) {
 }
 
 // Case 15. Goal: a worker that fails every query at once does not attract all the traffic. Method:
-// one of two does so; of queries sent one after the other it gets its half, not more.
+// one of two does so; of queries sent one after the other it gets its half at most.
 TEST_F(DispatchTest, AFailingWorkerDoesNotAttractTheTraffic) {
     const Server server(test_engine(2, {}, "fail-every-query-seat 2\n"));
     auto client = server.connect();
@@ -167,7 +167,7 @@ TEST_F(DispatchTest, AFailingWorkerDoesNotAttractTheTraffic) {
     constexpr int kQueries = 100;
     int failed = 0;
     for (int i = 0; i < kQueries; ++i) failed += client.deferred("sleep 1") ? 0 : 1;
-    EXPECT_GE(failed, kQueries * 4 / 10);
+    // Fewer are fine: how long it is held off depends on how long the others' results take.
     EXPECT_LE(failed, kQueries * 6 / 10);
 }
 
