@@ -1,4 +1,4 @@
-// worker/engine/wakeup.h: how the query thread wakes the io thread's poll.
+// worker/engine/wakeup.h: how one thread wakes another one's poll.
 #pragma once
 
 #include <sys/eventfd.h>
