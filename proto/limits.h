@@ -33,6 +33,12 @@ inline constexpr std::size_t kChunkBytesTarget = std::size_t{1}
                                                  << 20;  // Replies are cut near this.
 // Of one frame of a reply: bounds what garbage on the workers' socket can make the primary reserve.
 inline constexpr std::uint64_t kReplyFrameBytesMax = std::uint64_t{4} << 30;
+// Flow control: what may be under way to a reader that has not said that it took it. A piece is
+// sent whole once any of this is free, and the last piece of a result always.
+inline constexpr std::uint64_t kReplyWindowBytes = std::uint64_t{4} << 20;    // Of one reply.
+inline constexpr std::uint64_t kClientWindowBytes = std::uint64_t{32} << 20;  // Of one client.
+// A client says what it has taken at least each time it comes to so much.
+inline constexpr std::uint64_t kCreditBytes = std::uint64_t{1} << 20;
 inline constexpr std::size_t kDefaultQueryBytesMax = std::size_t{16} << 20;
 // A frame over ZMQ_MAXMSGSIZE silently drops the connection, so the sockets' limit is set this far
 // above the query limit, and senders check before they send.

@@ -106,6 +106,19 @@ void fields(auto& /*io*/, Is<Drain> auto& /*m*/) {}
 void fields(auto& io, Is<Goodbye> auto& m) { io.number("session", m.session); }
 void fields(auto& io, Is<WornOut> auto& m) { io.text("why", m.why, kAgentBytesMax); }
 
+void fields(auto& io, Is<Credit> auto& m) {
+    io.number("id", m.id);
+    io.number("session", m.session);
+    io.number("attempt", m.attempt);
+    io.number("bytes", m.bytes);
+}
+
+void fields(auto& io, Is<Progress> auto& m) {
+    io.number("id", m.id);
+    io.progress("progress_ppm", m.progress_ppm);
+    io.number("run_us", m.run_us);
+}
+
 // ---- Kinds: the wire's number, the name in error texts, the alternative of Message. ----
 
 template <class M>
@@ -130,6 +143,8 @@ SHORTQ_KIND(Interrupt, "interrupt");
 SHORTQ_KIND(Drain, "drain");
 SHORTQ_KIND(Goodbye, "goodbye");
 SHORTQ_KIND(WornOut, "worn_out");
+SHORTQ_KIND(Credit, "credit");
+SHORTQ_KIND(Progress, "progress");
 #undef SHORTQ_KIND
 template <>
 struct KindOf<ErrorReply> {

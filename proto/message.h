@@ -33,8 +33,9 @@ enum class Kind : std::uint8_t {  // On the wire: append only, never renumber or
     kInterrupt = 12,              // primary -> worker: stop it; as kRecall if it has not started
     kDrain = 13,                  // primary -> worker: nothing more will come; finish, then leave
     kGoodbye = 14,                // client -> primary: drop me and my requests
-    kCredit = 15,                 // reserved for flow control of streamed replies
+    kCredit = 15,                 // client -> primary -> worker: so much has been taken
     kWornOut = 16,                // worker -> primary: replace me when I am idle
+    kProgress = 17,               // primary -> client: how far a running request is
 };
 
 enum class Role : std::uint8_t { kClient = 0, kWorker = 1 };
@@ -158,13 +159,31 @@ struct WornOut {
     std::string_view why;  // For the log.
     bool operator==(const WornOut&) const = default;
 };
+// Flow control. From a client: how many body bytes of replies it has taken, in all; of one attempt
+// of a request, or with id 0 of everything that this session brought it. To a worker: how many body
+// bytes of the request's reply it may send, in all.
+struct Credit {
+    std::uint64_t id = 0;
+    std::uint64_t session = 0;  // Clients only.
+    std::uint32_t attempt = 0;  // Clients only; 0 with id 0.
+    std::uint64_t bytes = 0;
+    bool operator==(const Credit&) const = default;
+};
+// A request is running.
+struct Progress {
+    std::uint64_t id = 0;
+    std::int32_t progress_ppm = -1;  // Millionths done; -1: the engine does not know.
+    std::uint64_t run_us = 0;        // So far.
+    bool operator==(const Progress&) const = default;
+};
 struct Goodbye {
     std::uint64_t session = 0;
     bool operator==(const Goodbye&) const = default;
 };
 
-using Message = std::variant<Hello, Welcome, Request, Cancel, Reply, ErrorReply, Ready, Heartbeat,
-                             Ping, Recall, Recalled, Interrupt, Drain, Goodbye, WornOut>;
+using Message =
+    std::variant<Hello, Welcome, Request, Cancel, Reply, ErrorReply, Ready, Heartbeat, Ping, Recall,
+                 Recalled, Interrupt, Drain, Goodbye, WornOut, Credit, Progress>;
 
 // Decodes frame 0 as a peer sent it. Allocates nothing on success.
 // Pre:     nothing. `frame` is untrusted; every byte string is a legal argument.

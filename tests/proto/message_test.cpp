@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
         Rejected{"VersionZero", "92 00 09", kBad, "malformed message: unknown protocol version 0"},
         Rejected{"VersionTwo", "92 02 09", kBad, "malformed message: unknown protocol version 2"},
         Rejected{"KindZero", "92 01 00", kBad, "malformed message: unknown kind 0"},
-        Rejected{"KindCreditIsReserved", "92 01 0f", kBad, "malformed message: unknown kind 15"},
+        Rejected{"KindUnknown", "92 01 12", kBad, "malformed message: unknown kind 18"},
         Rejected{"KindHuge", "92 01 cf ff ff ff ff ff ff ff ff", kBad,
                  "malformed message: unknown kind 18446744073709551615"},
         Rejected{"KindThatWrapsToHello", "92 09 cd 01 01", kBad,

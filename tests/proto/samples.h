@@ -18,7 +18,7 @@ inline constexpr T kMost = std::numeric_limits<T>::max();
 
 // One of each kind, no two fields alike.
 inline std::vector<proto::Message> typical_messages() {
-    using namespace proto;  // NOLINT(google-build-using-namespace): fourteen kinds.
+    using namespace proto;  // NOLINT(google-build-using-namespace): all kinds.
     const Facts facts{.worker = 2,
                       .generation = 3,
                       .queued_us = 400,
@@ -67,12 +67,14 @@ inline std::vector<proto::Message> typical_messages() {
         Drain{},
         Goodbye{.session = 99},
         WornOut{.why = "it spilled"},
+        Credit{.id = 77, .session = 99, .attempt = 1, .bytes = 5 << 20},
+        Progress{.id = 77, .progress_ppm = 250'000, .run_us = 700'000},
     };
 }
 
 // One of each kind that has a largest value: every number and text at its maximum.
 inline std::vector<proto::Message> largest_messages() {
-    using namespace proto;  // NOLINT(google-build-using-namespace): fourteen kinds.
+    using namespace proto;  // NOLINT(google-build-using-namespace): all kinds.
     static const std::string kLong(kServiceBytesMax, 'x');
     const std::string_view agent(kLong.data(), kAgentBytesMax);
     const Facts facts{kMost<std::uint32_t>, kMost<std::uint32_t>, kMost<std::uint64_t>,
@@ -95,6 +97,9 @@ inline std::vector<proto::Message> largest_messages() {
         Recalled{kMost<std::uint64_t>},
         Interrupt{kMost<std::uint64_t>},
         Goodbye{kMost<std::uint64_t>},
+        Credit{kMost<std::uint64_t>, kMost<std::uint64_t>, kMost<std::uint32_t>,
+               kMost<std::uint64_t>},
+        Progress{kMost<std::uint64_t>, 1'000'000, kMost<std::uint64_t>},
     };
 }
 
