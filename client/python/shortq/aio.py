@@ -1,0 +1,91 @@
+"""The client for asyncio: the same calls, to be awaited.
+
+    client = await shortq.aio.connect(port=5001)
+    table = await client.deferred("select 42")
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Optional, Union
+
+from shortq import client as blocking
+from shortq._wire import Priority
+from shortq.options import Progress, ServerInfo
+from shortq.table import Table
+
+
+class Client:
+    """A connection to a primary; connect() makes it. As shortq.Client.
+
+    Cancelling a task that awaits a reply (also by asyncio.wait_for) stops its query at the server.
+    Threads: of one event loop; a background thread owns the socket and the heartbeats.
+    """
+
+    def __init__(self, client: blocking.Client) -> None:
+        """Use connect()."""
+        self._client = client
+
+    async def sync(self, text: str, *params: Any, timeout: Optional[float] = None) -> Table:
+        """Evaluates `text` in the primary's own engine, in order of arrival."""
+        return await asyncio.wrap_future(
+            self._client.submit_sync(text, *params, timeout=timeout))
+
+    async def deferred(
+        self,
+        text: str,
+        *params: Any,
+        timeout: Optional[float] = None,
+        priority: blocking.PriorityName = Priority.NORMAL,
+        min_generation: int = 0,
+        service: str = "",
+        progress: Optional[Callable[[Progress], None]] = None,
+    ) -> Table:
+        """Runs `text` on the least-busy worker. `progress` is called on the event loop."""
+        loop = asyncio.get_running_loop()
+
+        def tell(made: Progress) -> None:
+            assert progress is not None
+            loop.call_soon_threadsafe(progress, made)
+
+        return await asyncio.wrap_future(
+            self._client.submit(text, *params, timeout=timeout, priority=priority,
+                                min_generation=min_generation, service=service,
+                                progress=tell if progress else None))
+
+    @property
+    def server(self) -> ServerInfo:
+        return self._client.server
+
+    async def close(self) -> None:
+        """Says goodbye: requests under way are cancelled."""
+        await asyncio.to_thread(self._client.close)
+
+    async def __aenter__(self) -> "Client":
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: Optional[type[BaseException]],
+        _error: Optional[BaseException],
+        _trace: Optional[TracebackType],
+    ) -> None:
+        await self.close()
+
+
+async def connect(*where: Union[str, int], **options: Any) -> Client:
+    """As shortq.connect(), with the same arguments."""
+    loop = asyncio.get_running_loop()
+    connecting = loop.run_in_executor(None, lambda: blocking.connect(*where, **options))
+    try:
+        return Client(await asyncio.shield(connecting))
+    except asyncio.CancelledError:
+        connecting.add_done_callback(_close_unwanted)
+        raise
+
+
+def _close_unwanted(connecting: "asyncio.Future[blocking.Client]") -> None:
+    if not connecting.cancelled() and connecting.exception() is None:
+        connecting.result().close()
