@@ -1,73 +1,91 @@
-// JSON: an array of objects, or an object per line. Numbers of every width stay numbers, digit for
-// digit; NaN and the infinities, which JSON does not have, are null; everything else is text.
-#include <nlohmann/json.hpp>
-#include <set>
-
+// JSON: an array of objects, or an object per line.
+#include "tools/cli/column.h"
+#include "tools/cli/json_text.h"
+#include "tools/cli/json_value.h"
 #include "tools/cli/writer.h"
 
 namespace shortq::cli {
 namespace {
 
-std::string json_text(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-// `"name":` per column. Objects have each key once: a second "a" becomes "a_1".
-std::vector<std::string> keys_of(const Schema& schema) {
-    std::set<std::string> used;
-    std::vector<std::string> keys;
-    for (const auto& field : schema.fields) {
-        auto name = field.name;
-        for (int n = 1; !used.insert(name).second; ++n) name = field.name + "_" + std::to_string(n);
-        keys.push_back(json_text(name) + ":");
-    }
-    return keys;
-}
-
-// DuckDB prints DECIMAL(2,2) as ".50"; JSON wants a digit before the point.
-std::string number(std::string text) {
-    if (text.find_first_of("0123456789") == std::string::npos) return "null";  // nan, inf
-    const std::size_t digits = text.starts_with('-') ? 1 : 0;
-    if (text[digits] == '.') text.insert(digits, 1, '0');
-    return text;
-}
-
-std::string value(const Table& table, std::uint64_t row, std::size_t column) {
-    if (table.is_null(row, column)) return "null";
-    auto text = table.text(row, column);
-    switch (kind_of(table.schema().fields[column])) {
-        case ColumnKind::kBoolean:
-            return text;
-        case ColumnKind::kNumber:
-            return number(std::move(text));
-        case ColumnKind::kText:
-            break;
-    }
-    return json_text(text);
-}
-
 class JsonWriter : public Writer {
 public:
     explicit JsonWriter(bool one_per_line) : one_per_line_(one_per_line) {}
 
-    void write(const Table& table, Output& out) override {
-        const auto keys = keys_of(table.schema());
+    void begin(const Schema& schema, Output& out) override {
+        keys_ = json_keys(schema.fields);
+        any_ = false;
         if (!one_per_line_) out.append("[");
-        for (std::uint64_t row = 0; row < table.rows() && !out.failed(); ++row) {
-            if (!one_per_line_) out.append(row == 0 ? "\n" : ",\n");
-            out.append("{");
-            for (std::size_t column = 0; column < keys.size(); ++column) {
-                if (column != 0) out.append(",");
-                out.append(keys[column]);
-                out.append(value(table, row, column));
-            }
-            out.append(one_per_line_ ? "}\n" : "}");
+    }
+
+    void rows(const Table& part, Output& out) override {
+        for (const auto& batch : part.batches()) {
+            const Table table(part.schema(), {batch}, {});
+            write_batch(table, out);
         }
-        if (!one_per_line_) out.append(table.rows() == 0 ? "]\n" : "\n]\n");
+    }
+
+    void end(Output& out) override {
+        if (!one_per_line_) out.append(any_ ? "\n]\n" : "]\n");
     }
 
 private:
+    // Numbers, texts and booleans of a column are printed straight away, all else as a JsonValue.
+    struct Cells {
+        Column column;
+        std::vector<JsonValue> value;  // Empty or one.
+    };
+
+    static std::vector<Cells> cells_of(const Table& table) {
+        std::vector<Cells> all;
+        for (std::size_t i = 0; i < table.columns(); ++i) {
+            Cells cells{Column(table, i), {}};
+            const auto& field = table.schema().fields[i];
+            const bool text = field.format == "u" || field.format == "U" || field.format == "vu";
+            const bool plain = field.format.size() == 1 && cells.column.kind() != ColumnKind::kText;
+            if ((!text && !plain) || field.engine_type == "JSON" || !field.dictionary.empty() ||
+                field.engine_type == "BIGNUM") {
+                cells.value.emplace_back(field, field.engine_type, table.batches()[0].columns[i]);
+            }
+            all.push_back(std::move(cells));
+        }
+        return all;
+    }
+
+    void write_batch(const Table& table, Output& out) {
+        const auto columns = cells_of(table);
+        auto& text = out.buffer();
+        for (std::uint64_t row = 0; row < table.rows() && !out.failed(); ++row) {
+            if (!one_per_line_) text += any_ ? ",\n" : "\n";
+            any_ = true;
+            text += '{';
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                if (i != 0) text += ',';
+                text += keys_[i];
+                append_cell(text, columns[i], row);
+            }
+            text += one_per_line_ ? "}\n" : "}";
+            out.settle();
+        }
+    }
+
+    static void append_cell(std::string& text, const Cells& cells, std::uint64_t row) {
+        if (!cells.value.empty()) {
+            cells.value[0].append(text, row);
+        } else if (cells.column.is_null(row)) {
+            text += "null";
+        } else if (cells.column.kind() == ColumnKind::kText) {
+            append_json_string(text, cells.column.view(row));
+        } else {
+            const auto begin = text.size();
+            cells.column.append(text, row);
+            const char last = text.back();  // nan, inf, -inf: no digit.
+            if (last == 'n' || last == 'f') text.replace(begin, std::string::npos, "null");
+        }
+    }
+
     bool one_per_line_;
+    std::vector<std::string> keys_;
+    bool any_ = false;
 };
 
 }  // namespace

@@ -1,16 +1,38 @@
 // A GitHub-flavoured Markdown table; numbers are aligned to the right.
+#include "tools/cli/column.h"
+#include "tools/cli/terminal_text.h"
 #include "tools/cli/writer.h"
 
 namespace shortq::cli {
 namespace {
 
+bool is_letter(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || (byte >= '0' && byte <= '9') ||
+           ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
+}
+
+// What would end the cell, or be read as a style, a link or HTML. Inside a word, an underscore is
+// none of these: names stay as they are.
 std::string escaped(std::string_view text) {
     std::string out;
-    for (const char c : text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+        const bool in_word = i > 0 && is_letter(text[i - 1]) && is_letter(next);
         if (c == '\n') {
             out += "<br>";
-        } else if (c != '\r') {
-            if (c == '|' || c == '\\') out += '\\';
+        } else if (c == '<') {
+            out += "&lt;";
+        } else if (c == '&') {
+            out += "&amp;";
+        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+            if (c != '\r') out += printable(std::string_view(&c, 1));
+        } else {
+            const bool special = std::string_view("|\\`*~").find(c) != std::string_view::npos ||
+                                 (c == '_' && !in_word) ||
+                                 (c == ']' && (next == '(' || next == '['));
+            if (special) out += '\\';
             out += c;
         }
     }
@@ -19,22 +41,36 @@ std::string escaped(std::string_view text) {
 
 class MarkdownWriter : public Writer {
 public:
-    void write(const Table& table, Output& out) override {
-        const auto& fields = table.schema().fields;
-        if (fields.empty()) return;
-        for (const auto& field : fields) out.append("| " + escaped(field.name) + " ");
+    void begin(const Schema& schema, Output& out) override {
+        if (schema.fields.empty()) return;
+        for (const auto& field : schema.fields) out.append("| " + escaped(field.name) + " ");
         out.append("|\n");
-        for (const auto& field : fields) {
+        for (const auto& field : schema.fields) {
             out.append(kind_of(field) == ColumnKind::kNumber ? "| ---: " : "| --- ");
         }
         out.append("|\n");
-        for (std::uint64_t row = 0; row < table.rows() && !out.failed(); ++row) {
-            for (std::size_t column = 0; column < fields.size(); ++column) {
-                out.append("| " + escaped(table.text(row, column)) + " ");
+    }
+
+    void rows(const Table& part, Output& out) override {
+        std::string cell;
+        for_each_row(part, [&](const std::vector<Column>& columns, std::uint64_t row) {
+            for (const auto& column : columns) {
+                cell.clear();
+                if (column.is_null(row)) {
+                    cell = "NULL";
+                } else {
+                    column.append(cell, row);
+                }
+                out.append("| ");
+                out.append(column.is_free_text() ? escaped(cell) : cell);
+                out.append(" ");
             }
             out.append("|\n");
-        }
+            return !out.failed();
+        });
     }
+
+    void end(Output&) override {}
 };
 
 }  // namespace

@@ -13,9 +13,15 @@ public:
 
     void append(std::string_view text) {
         buffer_ += text;
-        if (buffer_.size() >= kFlushBytes) flush();
+        settle();
     }
     void flush();
+
+    // To append to without a copy; call settle() now and then.
+    [[nodiscard]] std::string& buffer() noexcept { return buffer_; }
+    void settle() {
+        if (buffer_.size() >= kFlushBytes) flush();
+    }
 
     // The errno of the first failed write; 0: none. EPIPE: the reader has seen enough.
     [[nodiscard]] int error() const noexcept { return error_; }

@@ -35,5 +35,14 @@ TEST(StatementsTest, CommentsHideSemicolonsAndAreNoStatements) {
     EXPECT_THAT(split_statements("select 1 - -1; x"), ElementsAre("select 1 - -1", "x"));
 }
 
+TEST(StatementsTest, WhatIsBegunIsKept) {
+    EXPECT_THAT(cut_statements("a; b").statements, ElementsAre("a"));
+    EXPECT_EQ(cut_statements("a; b").rest, "b");
+    EXPECT_EQ(cut_statements("a; -- end").rest, "");
+    EXPECT_EQ(cut_statements("a; /* goes on").rest, "/* goes on");
+    EXPECT_EQ(cut_statements("a; 'x;").rest, "'x;");
+    EXPECT_EQ(cut_statements("-- why\nselect").rest, "-- why\nselect");
+}
+
 }  // namespace
 }  // namespace shortq::cli

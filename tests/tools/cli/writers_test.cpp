@@ -1,50 +1,34 @@
 // Goal: each format can be read back, and nothing is confused with anything else. Method: one table
 // with every awkward cell, printed through a pipe; JSON is parsed again.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <clocale>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/client/arrays.h"
-#include "tools/cli/terminal_text.h"
-#include "tools/cli/writer.h"
+#include "tests/tools/cli/capture.h"
 
 namespace shortq::cli {
 namespace {
 
-using test::field;
-using test::fixed;
+using shortq::test::field;
+using shortq::test::fixed;
+using shortq::test::texts;
 
-std::string print(Format format, const Table& table) {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(::pipe(ends.data()), 0);
-    Output out(ends[1]);
-    make_writer(format)->write(table, out);
-    out.flush();  // Small enough for the pipe's buffer.
-    ::close(ends[1]);
-    std::string text;
-    std::array<char, 4096> part;
-    for (ssize_t got = 0; (got = ::read(ends[0], part.data(), part.size())) > 0;) {
-        text.append(part.data(), static_cast<std::size_t>(got));
-    }
-    ::close(ends[0]);
-    return text;
-}
+using test::print;
 
 // Case 16: results that look like markers.
 Table awkward() {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     Schema schema{{field("n", "l"), field("t,1", "u"), field("d", "g")}};
     const auto words =
-        test::with_nulls(test::texts({"", "x", "say \"hi\"", "a,b", "two\nlines", "NULL"}),
-                         {true, false, true, true, true, true});
+        shortq::test::with_nulls(texts({"", "x", "say \"hi\"", "a,b", "two\nlines", "NULL"}),
+                                 {true, false, true, true, true, true});
     Batch batch{6,
-                {test::with_nulls(fixed<std::int64_t>({1, -2, 3, 0, 5, 6}),
-                                  {true, true, true, false, true, true}),
+                {shortq::test::with_nulls(fixed<std::int64_t>({1, -2, 3, 0, 5, 6}),
+                                          {true, true, true, false, true, true}),
                  words, fixed<double>({1.5, nan, 1e300, 0, -1, 2})}};
     return {schema, {batch}, {}};
 }
@@ -90,9 +74,10 @@ TEST(JsonWriterTest, OneObjectPerLine) {
 TEST(JsonWriterTest, AwkwardNumbersAndNamesStayValid) {
     EXPECT_EQ(print(Format::kNdjson, single(field("x", "d:2,2,64"), fixed<std::int64_t>({50, -5}))),
               "{\"x\":0.50}\n{\"x\":-0.05}\n");
-    EXPECT_EQ(print(Format::kNdjson, single(field("b", "b"), test::booleans({true, false}))),
-              "{\"b\":true}\n{\"b\":false}\n");
-    EXPECT_EQ(print(Format::kNdjson, single(field("t", "u"), test::texts({"\x01\xff\"\\"}))),
+    EXPECT_EQ(
+        print(Format::kNdjson, single(field("b", "b"), shortq::test::booleans({true, false}))),
+        "{\"b\":true}\n{\"b\":false}\n");
+    EXPECT_EQ(print(Format::kNdjson, single(field("t", "u"), texts({"\x01\xff\"\\"}))),
               "{\"t\":\"\\u0001\xef\xbf\xbd\\\"\\\\\"}\n");
     const Table twice(Schema{{field("a", "l"), field("a", "l")}},
                       {Batch{1, {fixed<std::int64_t>({1}), fixed<std::int64_t>({2})}}}, {});
@@ -106,15 +91,27 @@ TEST(JsonWriterTest, NothingIsAnEmptyArray) {
 }
 
 TEST(MarkdownWriterTest, EscapesWhatWouldBreakTheTable) {
-    EXPECT_EQ(print(Format::kMarkdown, single(field("a|b", "u"), test::texts({"x|y\\", "1\n2"}))),
+    EXPECT_EQ(print(Format::kMarkdown, single(field("a|b", "u"), texts({"x|y\\", "1\n2"}))),
               "| a\\|b |\n| --- |\n| x\\|y\\\\ |\n| 1<br>2 |\n");
     EXPECT_EQ(print(Format::kMarkdown, single(field("n", "l"), fixed<std::int64_t>({7}))),
               "| n |\n| ---: |\n| 7 |\n");
 }
 
+TEST(MarkdownWriterTest, TextIsNoStyleNoLinkAndNoHtml) {
+    const auto cell = [](const std::string& text) {
+        const auto printed = print(Format::kMarkdown, single(field("x", "u"), texts({text})));
+        return printed.substr(16, printed.size() - 19);
+    };
+    EXPECT_EQ(cell("my_table_1"), "my_table_1");
+    EXPECT_EQ(cell("_a_ *b* ~c~ `d`"), "\\_a\\_ \\*b\\* \\~c\\~ \\`d\\`");
+    EXPECT_EQ(cell("<b>&lt;"), "&lt;b>&amp;lt;");
+    EXPECT_EQ(cell("[a](b) [1, 2]"), "[a\\](b) [1, 2]");
+    EXPECT_EQ(cell("a\x1b\tb"), "a\\x1b\\tb");
+}
+
 TEST(TableWriterTest, AlignsNumbersAndCountsRows) {
     const Table table(Schema{{field("sym", "u"), field("price", "g")}},
-                      {Batch{2, {test::texts({"A", "LONG"}), fixed<double>({1.5, 10})}}}, {});
+                      {Batch{2, {texts({"A", "LONG"}), fixed<double>({1.5, 10})}}}, {});
     EXPECT_EQ(print(Format::kTable, table),
               " sym  | price \n"
               "------+-------\n"
@@ -126,17 +123,38 @@ TEST(TableWriterTest, AlignsNumbersAndCountsRows) {
 }
 
 TEST(TableWriterTest, ControlCharactersCannotSteerTheTerminal) {
-    EXPECT_EQ(printable("a\x1b[31m\n\t\x7f"), "a\\x1b[31m\\n\\t\\x7f");
-    EXPECT_EQ(print(Format::kTable, single(field("x", "u"), test::texts({"1\n2"}))),
+    EXPECT_EQ(print(Format::kTable, single(field("x", "u"), texts({"1\n2"}))),
               " x    \n------\n 1\\n2 \n(1 row)\n");
 }
 
-TEST(TableWriterTest, WidthCountsCharacters) {
+TEST(TableWriterTest, CellsThatAreTooWideAreCut) {
     ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
-    EXPECT_EQ(display_width("abc"), 3U);
-    EXPECT_EQ(display_width("\xc3\xbc"), 1U);      // u umlaut
-    EXPECT_EQ(display_width("\xe6\xbc\xa2"), 2U);  // a Han character
-    EXPECT_EQ(display_width("\xff\xc3"), 2U);      // malformed
+    EXPECT_EQ(print(Format::kTable,
+                    single(field("x", "u"), texts({"漢字かな漢字かな漢字かな", "b"})), {20, 0}),
+              " x                  \n--------------------\n 漢字かな漢字かな…  \n b                "
+              "  \n(2 rows)\n");
+}
+
+TEST(TableWriterTest, ColumnsLeftOutAreCounted) {
+    ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
+    Schema schema;
+    Batch batch{1, {}};
+    for (const auto* name : {"first", "second", "third", "fourth"}) {
+        schema.fields.push_back(field(name, "l"));
+        batch.columns.push_back(fixed<std::int64_t>({1234567}));
+    }
+    EXPECT_EQ(print(Format::kTable, Table(schema, {batch}, {}), {26, 0}),
+              " first   | … | fourth  \n---------+---+---------\n 1234567 | … | 1234567 \n"
+              "(1 row; 2 of 4 columns left out)\n");
+}
+
+TEST(TableWriterTest, RowsLeftOutAreAVisibleGap) {
+    std::vector<std::int64_t> numbers(100);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i);
+    const auto table = single(field("x", "l"), fixed<std::int64_t>(numbers));
+    EXPECT_EQ(print(Format::kTable, table, {0, 4}),
+              " x  \n----\n  0 \n  1 \n …  \n 98 \n 99 \n(100 rows, the first and last 2 shown)\n");
+    EXPECT_EQ(print(Format::kTable, table, {0, 100}), print(Format::kTable, table));
 }
 
 }  // namespace
