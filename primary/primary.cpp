@@ -52,7 +52,7 @@ Primary::Primary(zmq::context_t& context, const Options& options, SignalFd& sign
       begun_(now()),
       dispatcher_(core_options(options)),
       socket_directory_(socket_base(), "shortq-run"),
-      spill_directory_(std::filesystem::temp_directory_path(), "shortq-spill"),
+      spill_directory_(spill_base(), "shortq-spill"),
       clients_(open_client_door(context, options)),
       workers_(context, socket_directory_.path(),
                [this](std::string_view token) { return supervisor_.by_token(token); }),

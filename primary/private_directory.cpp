@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <stdexcept>
 #include <system_error>
 #include <vector>
 
@@ -82,6 +83,16 @@ fs::path socket_base() {
     auto base = fs::temp_directory_path(error);
     if (error || base.string().size() + kNameBytes > kSocketPathMax) base = "/tmp";
     return base;
+}
+
+fs::path spill_base() {
+    std::error_code error;
+    auto base = fs::temp_directory_path(error);
+    if (!error) return base;
+    const char* named = std::getenv("TMPDIR");
+    throw std::runtime_error(fmt::format(
+        "TMPDIR is {}: {}; it has to be a folder, in which queries spill",
+        named == nullptr ? "not set, and /tmp cannot be used" : named, error.message()));
 }
 
 }  // namespace shortq::primary

@@ -31,4 +31,8 @@ private:
 // temporary folder.
 [[nodiscard]] std::filesystem::path socket_base();
 
+// Where queries spill: the system's temporary folder, which TMPDIR may name. No other takes its
+// place: it was chosen for its room. Errors: throws std::runtime_error naming what it is set to.
+[[nodiscard]] std::filesystem::path spill_base();
+
 }  // namespace shortq::primary

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <stdexcept>
+#include <string>
 
 namespace shortq::primary {
 namespace {
@@ -71,6 +74,26 @@ TEST(SocketBaseTest, LongRuntimeFolderIsNotUsed) {
     setenv("XDG_RUNTIME_DIR", ("/tmp/" + std::string(100, 'x')).c_str(), 1);
     EXPECT_LT(socket_base().string().size(), 68U);
     unsetenv("XDG_RUNTIME_DIR");
+}
+
+// Queries spill where TMPDIR says, in /tmp without it, and nowhere else: a folder that is not there
+// is an error with its name. Method: all three.
+TEST_F(PrivateDirectoryTest, SpillFoldersAreWhereTheEnvironmentSays) {
+    const char* const before = std::getenv("TMPDIR");
+    const std::string kept = before == nullptr ? "" : before;
+    setenv("TMPDIR", base_.c_str(), 1);
+    EXPECT_EQ(spill_base(), base_);
+    setenv("TMPDIR", (base_ / "nowhere").c_str(), 1);
+    try {
+        EXPECT_EQ(spill_base(), "an error");
+    } catch (const std::runtime_error& error) {
+        EXPECT_NE(std::string(error.what()).find((base_ / "nowhere").string()), std::string::npos)
+            << error.what();
+    }
+    EXPECT_TRUE(fs::is_directory(socket_base()));
+    unsetenv("TMPDIR");
+    EXPECT_EQ(spill_base(), "/tmp");
+    if (before != nullptr) setenv("TMPDIR", kept.c_str(), 1);
 }
 
 }  // namespace
