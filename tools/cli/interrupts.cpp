@@ -3,27 +3,19 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <csignal>
-
 namespace shortq::cli {
 namespace {
 
 constexpr int kExitFailed = 1;
 
-// SIGUSR1 only ends the thread.
-sigset_t taken_signals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGUSR1);
-    return signals;
-}
-
 }  // namespace
 
-Interrupts::Interrupts() {
-    const auto signals = taken_signals();
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+Interrupts::Interrupts(std::initializer_list<int> others) {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGUSR1);  // Only ends the thread.
+    for (const int signal : others) sigaddset(&signals_, signal);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
     thread_ = std::thread([this] { run(); });
 }
 
@@ -36,20 +28,18 @@ Interrupts::~Interrupts() {
     thread_.join();
 }
 
-void Interrupts::handle_with(std::function<bool()> handler) {
+void Interrupts::handle_with(std::function<bool(int)> handler) {
     const std::lock_guard lock(mutex_);
     handler_ = std::move(handler);
 }
 
 void Interrupts::run() {
-    const auto signals = taken_signals();
-    bool cancelled_once = false;
-    for (int signal = 0; sigwait(&signals, &signal) == 0;) {
+    for (int signal = 0; sigwait(&signals_, &signal) == 0;) {
         const std::lock_guard lock(mutex_);
         if (stopping_) return;
-        if (signal != SIGINT) continue;
-        if (cancelled_once || !handler_ || !handler_()) ::_exit(kExitFailed);
-        cancelled_once = true;
+        if (signal == SIGUSR1) continue;
+        const bool goes_on = handler_ && handler_(signal);
+        if (!goes_on && signal == SIGINT) ::_exit(kExitFailed);
     }
 }
 

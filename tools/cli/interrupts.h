@@ -1,30 +1,34 @@
-// tools/cli/interrupts.h: Ctrl-C: the first one cancels what runs, the next one leaves.
+// tools/cli/interrupts.h: Ctrl-C and other signals as calls on a thread of their own.
 #pragma once
 
+#include <csignal>
 #include <functional>
+#include <initializer_list>
 #include <mutex>
 #include <thread>
 
 namespace shortq::cli {
 
-// Make it before any other thread: it blocks SIGINT in the whole process and takes it on a thread
-// of its own.
+// Make it before any other thread: it blocks its signals in the whole process and takes them on a
+// thread of its own.
 class Interrupts {
 public:
-    Interrupts();
+    // SIGINT, and those of `others`, are taken.
+    explicit Interrupts(std::initializer_list<int> others = {});
     Interrupts(const Interrupts&) = delete;
     Interrupts& operator=(const Interrupts&) = delete;
     ~Interrupts();
 
-    // Called on Ctrl-C, on the thread of this class. True: something was cancelled, go on.
-    // False, or no handler: the program leaves at once, with status 1.
-    void handle_with(std::function<bool()> handler);
+    // Called with each signal, on the thread of this class. False, or no handler: after SIGINT the
+    // program leaves at once, with status 1.
+    void handle_with(std::function<bool(int signal)> handler);
 
 private:
     void run();
 
     std::mutex mutex_;
-    std::function<bool()> handler_;
+    std::function<bool(int)> handler_;
+    sigset_t signals_{};
     bool stopping_ = false;
     std::thread thread_;
 };

@@ -12,8 +12,11 @@
 
 #include "tools/cli/interrupts.h"
 #include "tools/cli/options.h"
+#include "tools/cli/printer.h"
+#include "tools/cli/progress.h"
 #include "tools/cli/runner.h"
 #include "tools/cli/statements.h"
+#include "tools/cli/terminal.h"
 
 namespace shortq::cli {
 namespace {
@@ -39,7 +42,7 @@ Result<std::string> read_all(const std::string& file) try {
 Result<std::vector<std::string>> collect_queries(const Options& options) {
     auto file = options.file;
     if (file.empty() && options.queries.empty()) {
-        if (::isatty(STDIN_FILENO) != 0) {
+        if (is_terminal(STDIN_FILENO)) {
             return fail(ErrorCode::kBadRequest, "no query; pass one, or -f FILE (- is stdin)");
         }
         file = "-";
@@ -55,21 +58,38 @@ Result<std::vector<std::string>> collect_queries(const Options& options) {
     return fail(ErrorCode::kBadRequest, file == "-" ? "no query on stdin" : "no query in " + file);
 }
 
+Progress::Style progress_style(Switch wish) {
+    if (is_terminal(STDERR_FILENO) && !is_dumb_terminal()) {
+        return wish == Switch::kOff ? Progress::Style::kNone : Progress::Style::kInPlace;
+    }
+    return wish == Switch::kOn ? Progress::Style::kLines : Progress::Style::kNone;
+}
+
+Printer make_printer(const Options& options, Output& out) {
+    const bool terminal = is_terminal(STDOUT_FILENO);
+    return {options.format.value_or(terminal ? Format::kTable : Format::kCsv),
+            terminal && is_terminal(STDIN_FILENO) ? Printer::Place::kPagedTerminal
+            : terminal                            ? Printer::Place::kTerminal
+                                                  : Printer::Place::kPipe,
+            out};
+}
+
+int report_no_connection(const Error& error) {
+    std::cerr << describe(error) << '\n';
+    return error.code == ErrorCode::kBadRequest && error.where.empty() ? kExitUsage
+                                                                       : kExitNoConnection;
+}
+
 int run(const Options& options, const std::vector<std::string>& queries) {
     Interrupts interrupts;
     auto client = Client::connect(options.connect);
-    if (!client) {
-        std::cerr << describe(client.error()) << '\n';
-        return client.error().code == ErrorCode::kBadRequest && client.error().where.empty()
-                   ? kExitUsage
-                   : kExitNoConnection;
-    }
+    if (!client) return report_no_connection(client.error());
     Output out(STDOUT_FILENO);
     Output log(STDERR_FILENO);
-    const auto fallback = ::isatty(STDOUT_FILENO) != 0 ? Format::kTable : Format::kCsv;
-    const auto writer = make_writer(options.format.value_or(fallback));
-    Runner runner(*client, options, *writer, out, log);
-    interrupts.handle_with([&] { return runner.cancel_all(); });
+    auto printer = make_printer(options, out);
+    Progress progress(progress_style(options.progress), log);
+    Runner runner(*client, options, printer, progress, log);
+    interrupts.handle_with([&](int) { return printer.paging() || runner.cancel_all(); });
     int status = runner.run(queries);
     interrupts.handle_with(nullptr);
     out.flush();

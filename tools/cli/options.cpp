@@ -1,10 +1,12 @@
 #include "tools/cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <regex>
+
+#include "tools/cli/hints.h"
 
 namespace shortq::cli {
 namespace {
@@ -19,9 +21,10 @@ Examples:
   shortq-cli --format json -f report.sql > report.json
   shortq-cli --repeat 1000 --concurrency 8 'select 1' latency quantiles on stderr
 
+Without QUERY and -f, on a terminal: a prompt; \\? in it tells more.
 Formats: csv has a header line; NULL is an empty field, empty text is "". json is one array of
-objects, ndjson an object per line; numbers stay numbers, NaN and infinity are null, lists and
-other nested values are text.
+objects, ndjson an object per line; numbers keep all digits, NaN and infinities are null, binary is
+base64, nested values are arrays and objects.
 Ctrl-C cancels the running query on the server; a second one leaves.
 Exit status: 0 ok, 1 a query failed, 2 usage, 3 cannot connect.)";
 
@@ -33,6 +36,7 @@ struct Raw {
     std::vector<std::string> parameters;
     std::string format;
     std::string priority = "normal";
+    std::string progress = "auto";
     double timeout = 0;
     double wait = 0;
 };
@@ -119,18 +123,22 @@ void declare_output(CLI::App& app, Raw& raw, Options& options) {
     app.add_option("--format", raw.format,
                    "table, csv, json, ndjson or markdown; default: table on a terminal, else csv")
         ->type_name("NAME")
-        ->check(CLI::IsMember({"table", "csv", "json", "ndjson", "markdown"}));
+        ->check(CLI::IsMember(format_names()));
     app.add_flag("--stats", options.stats,
                  "One line per query on stderr: who answered, and what it cost");
+    app.add_option("--progress", raw.progress,
+                   "Show on stderr how far a query is that takes over half a second; auto: on a "
+                   "terminal")
+        ->type_name("auto|on|off")
+        ->check(CLI::IsMember({"auto", "on", "off"}))
+        ->capture_default_str();
 }
 
 void judge(const Raw& raw, Options& options) {
-    static const std::map<std::string, Format> kFormats{{"table", Format::kTable},
-                                                        {"csv", Format::kCsv},
-                                                        {"json", Format::kJson},
-                                                        {"ndjson", Format::kNdjson},
-                                                        {"markdown", Format::kMarkdown}};
-    if (!raw.format.empty()) options.format = kFormats.at(raw.format);
+    options.format = format_from(raw.format);
+    options.progress = raw.progress == "on"    ? Switch::kOn
+                       : raw.progress == "off" ? Switch::kOff
+                                               : Switch::kAuto;
     options.query.priority = raw.priority == "high"  ? RequestPriority::kHigh
                              : raw.priority == "low" ? RequestPriority::kLow
                                                      : RequestPriority::kNormal;
@@ -169,17 +177,66 @@ Value parse_parameter(const std::string& text) {
     return text;
 }
 
+namespace {
+
+constexpr const char* kAbout = "Sends queries to shortq and prints what comes back.";
+
+// All of it; what is read goes to `raw` and `options`.
+void declare(CLI::App& app, Raw& raw, Options& options) {
+    app.footer(kFooter);
+    app.set_version_flag("--version", "shortq-cli " + std::string(version()));
+    app.add_option("QUERY", options.queries, "Queries, run one after the other on one connection");
+    declare_where(app, raw, options);
+    declare_what(app, raw, options);
+    declare_output(app, raw, options);
+}
+
+// "--frmat: unknown option; did you mean --format?"
+std::string about_unknown(const CLI::App& app) {
+    for (const auto& argument : app.remaining()) {
+        if (!argument.starts_with('-')) continue;
+        const auto name = argument.substr(0, argument.find('='));
+        const auto nearest = nearest_name(name, option_names());
+        return name + ": unknown option" +
+               (nearest.empty() ? std::string() : "; did you mean " + nearest + "?");
+    }
+    return {};
+}
+
+}  // namespace
+
+const std::vector<std::string>& format_names() {
+    static const std::vector<std::string> kNames{"table", "csv", "json", "ndjson", "markdown"};
+    return kNames;
+}
+
+std::optional<Format> format_from(std::string_view name) {
+    constexpr std::array kFormats{Format::kTable, Format::kCsv, Format::kJson, Format::kNdjson,
+                                  Format::kMarkdown};
+    for (std::size_t i = 0; i < kFormats.size(); ++i) {
+        if (format_names()[i] == name) return kFormats[i];
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> option_names() {
+    CLI::App app;
+    Raw raw;
+    Options options;
+    declare(app, raw, options);
+    std::vector<std::string> names;
+    for (const auto* option : app.get_options()) {
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+        for (const auto& name : option->get_snames()) names.push_back("-" + name);
+    }
+    return names;
+}
+
 Result<CommandLine> parse_options(int argc, const char* const* argv) {
     CommandLine line;
     Raw raw;
-    CLI::App app{"Sends queries to shortq and prints what comes back.", "shortq-cli"};
-    app.footer(kFooter);
-    app.set_version_flag("--version", "shortq-cli " + std::string(version()));
-    app.add_option("QUERY", line.options.queries,
-                   "Queries, run one after the other on one connection");
-    declare_where(app, raw, line.options);
-    declare_what(app, raw, line.options);
-    declare_output(app, raw, line.options);
+    CLI::App app{kAbout, "shortq-cli"};
+    declare(app, raw, line.options);
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
@@ -188,6 +245,9 @@ Result<CommandLine> parse_options(int argc, const char* const* argv) {
     } catch (const CLI::CallForVersion& version_text) {
         line.print = std::string(version_text.what()) + "\n";
         return line;
+    } catch (const CLI::ExtrasError& error) {
+        const auto text = about_unknown(app);
+        return fail(ErrorCode::kBadRequest, text.empty() ? error.what() : text);
     } catch (const CLI::ParseError& error) {
         return fail(ErrorCode::kBadRequest, error.what());
     }

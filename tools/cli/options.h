@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shortq/client.h"
 #include "tools/cli/writer.h"
 
 namespace shortq::cli {
+
+enum class Switch : std::uint8_t { kAuto, kOn, kOff };
 
 struct Options {
     ConnectOptions connect;
@@ -23,6 +26,7 @@ struct Options {
     std::uint64_t repeat = 1;
     std::uint64_t concurrency = 1;
     bool stats = false;
+    Switch progress = Switch::kAuto;
 };
 
 // What a command line asks for: to run, or only to print a text and leave.
@@ -33,6 +37,13 @@ struct CommandLine {
 
 // Touches nothing outside this process. Errors: kBadRequest with the text for the user.
 [[nodiscard]] Result<CommandLine> parse_options(int argc, const char* const* argv);
+
+// Every option as it is written: "--sync", "-p", ...
+[[nodiscard]] std::vector<std::string> option_names();
+
+// "csv" ... "markdown"; nothing for other names.
+[[nodiscard]] const std::vector<std::string>& format_names();
+[[nodiscard]] std::optional<Format> format_from(std::string_view name);
 
 // A --param: canonical integers that fit 64 bits are BIGINT ("7", not "007"), decimals with a
 // point are DOUBLE, everything else is text.

@@ -4,10 +4,16 @@
 
 #include <algorithm>
 
+#include "tools/cli/hints.h"
+
 namespace shortq::cli {
 namespace {
 
 constexpr std::size_t kErrorsShown = 5;  // Of the repetitions of one query.
+
+double share_of(std::uint64_t part, std::uint64_t whole) {
+    return static_cast<double>(part) / static_cast<double>(whole);
+}
 
 }  // namespace
 
@@ -25,35 +31,46 @@ std::string describe(const ReplyFacts& facts) {
                        facts.bytes);
 }
 
-Runner::Runner(Client& client, const Options& options, Writer& writer, Output& out, Output& log)
-    : client_(client), options_(options), writer_(writer), out_(out), log_(log) {}
+std::string describe_failure(const Error& error, std::chrono::nanoseconds latency) {
+    const auto milliseconds = std::chrono::duration<double, std::milli>(latency).count();
+    return fmt::format("error={} total_ms={:.1f}", name_of(error.code), milliseconds);
+}
+
+Runner::Runner(Client& client, const Options& options, Printer& printer, Progress& progress,
+               Output& log)
+    : client_(client), options_(options), printer_(printer), progress_(progress), log_(log) {}
 
 int Runner::run(const std::vector<std::string>& queries) {
     for (const auto& text : queries) {
         const bool succeeded = run_one(text);
         log_.flush();
         if (!succeeded) return kExitFailed;
-        if (out_.failed()) break;
+        if (printer_.out().failed()) break;
     }
     return kExitOk;
 }
 
 bool Runner::run_one(const std::string& text) {
+    text_ = text;
     latencies_ = {};
     errors_ = 0;
     printed_ = false;
     const auto started = Clock::now();
+    progress_.start();
     for (std::uint64_t sent = 0; !flights_.empty() || sent < options_.repeat;) {
-        const bool stop = cancelled() || out_.failed();
+        const bool stop = cancelled() || printer_.out().failed();
         if (!stop && sent < options_.repeat && flights_.size() < options_.concurrency) {
             launch(text);
             ++sent;
         } else if (!flights_.empty()) {
             land();
+            const auto done = sent - flights_.size();
+            if (options_.repeat > 1) progress_.update({share_of(done, options_.repeat)});
         } else {
             break;
         }
     }
+    progress_.stop();
     if (options_.repeat > 1) {
         log_.append(latencies_.summary(errors_, Clock::now() - started) + "\n");
     }
@@ -82,9 +99,13 @@ void Runner::land() {
     auto flight = flights_.begin();
     Result<Table> reply;
     if (options_.sync) {
+        while (progress_.is_shown() &&
+               flight->reply.wait_for(Progress::kTick) == std::future_status::timeout) {
+            progress_.tick();
+        }
         reply = flight->reply.get();
     } else {
-        auto arrived = client_.wait();
+        auto arrived = wait_for_any();
         if (!arrived) {  // Impossible while flights are open; but never spin.
             report_error(arrived.error());
             flights_.clear();
@@ -102,14 +123,24 @@ void Runner::land() {
     report(reply, latency);
 }
 
+Result<Arrived> Runner::wait_for_any() {
+    if (!progress_.is_shown()) return client_.wait();
+    for (;;) {
+        auto arrived = client_.wait_for(Progress::kTick);
+        if (arrived || arrived.error().code != ErrorCode::kTimeout) return arrived;
+        progress_.tick();
+    }
+}
+
 void Runner::report(const Result<Table>& reply, Clock::duration latency) {
+    progress_.stop();  // It shares the screen with what is printed now; tick() shows it again.
     if (!reply) {
         report_error(reply.error());
+        if (options_.stats) log_.append(describe_failure(reply.error(), latency) + "\n");
         return;
     }
     latencies_.add(latency);
-    if (!printed_) writer_.write(*reply, out_);
-    out_.flush();
+    if (!printed_) printer_.print(*reply);
     printed_ = true;
     if (options_.stats) log_.append(describe(reply->facts()) + "\n");
 }
@@ -117,6 +148,8 @@ void Runner::report(const Result<Table>& reply, Clock::duration latency) {
 void Runner::report_error(const Error& error) {
     if (++errors_ <= kErrorsShown) {
         log_.append(describe(error) + "\n");
+        const auto hint = options_.sync ? "" : hint_for_deferred(error, text_, "use --sync");
+        if (!hint.empty()) log_.append("hint: " + hint + "\n");
     } else if (errors_ == kErrorsShown + 1) {
         log_.append("(further errors of this query are counted, not shown)\n");
     }
@@ -129,6 +162,7 @@ bool Runner::cancelled() {
 
 bool Runner::cancel_all() {
     const std::lock_guard lock(mutex_);
+    if (cancelled_) return false;
     cancelled_ = true;
     for (const auto number : under_way_) client_.cancel(number);
     return !under_way_.empty();

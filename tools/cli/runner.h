@@ -10,6 +10,8 @@
 #include "tools/cli/latency.h"
 #include "tools/cli/options.h"
 #include "tools/cli/output.h"
+#include "tools/cli/printer.h"
+#include "tools/cli/progress.h"
 
 namespace shortq::cli {
 
@@ -21,19 +23,24 @@ inline constexpr int kExitNoConnection = 3;
 // "query_error: Catalog Error: ...": the code first, then the message, whole.
 [[nodiscard]] std::string describe(const Error& error);
 
+// What --stats says of a query that failed: "error=query_error total_ms=3.2".
+[[nodiscard]] std::string describe_failure(const Error& error, std::chrono::nanoseconds latency);
+
 // "worker=1 generation=1 queued_ms=0.1 run_ms=3.2 rows=10 bytes=312"
 [[nodiscard]] std::string describe(const ReplyFacts& facts);
 
 // Threads: run() from one; cancel_all() from any.
 class Runner {
 public:
-    // Results go to `out`, statistics and errors to `log`. All arguments must outlive the runner.
-    Runner(Client& client, const Options& options, Writer& writer, Output& out, Output& log);
+    // Results go to `printer`, statistics and errors to `log`. All must outlive the runner.
+    Runner(Client& client, const Options& options, Printer& printer, Progress& progress,
+           Output& log);
 
     // Runs the queries in order, up to the first that fails. The program's exit status.
     [[nodiscard]] int run(const std::vector<std::string>& queries);
 
-    // Asks the server to stop what is under way, and starts nothing more. False: nothing was.
+    // Asks the server to stop what is under way, and starts nothing more. False: nothing was, or it
+    // has been asked before.
     bool cancel_all();
 
 private:
@@ -49,15 +56,17 @@ private:
     void land();
     void report(const Result<Table>& reply, Clock::duration latency);
     void report_error(const Error& error);
+    [[nodiscard]] Result<Arrived> wait_for_any();
     [[nodiscard]] bool cancelled();
 
     Client& client_;
     const Options& options_;
-    Writer& writer_;
-    Output& out_;
+    Printer& printer_;
+    Progress& progress_;
     Output& log_;
 
     // Of the query being run.
+    std::string text_;
     std::deque<Flight> flights_;
     Latencies latencies_;
     std::size_t errors_ = 0;

@@ -60,7 +60,11 @@ TEST(CliOptionsTest, EveryOptionArrives) {
 }
 
 TEST(CliOptionsTest, MistakesAreNamed) {
-    EXPECT_THAT(parse({"--frmat", "csv", "q"}).error().message, HasSubstr("--frmat"));
+    EXPECT_EQ(parse({"--frmat", "csv", "q"}).error().message,
+              "--frmat: unknown option; did you mean --format?");
+    EXPECT_EQ(parse({"--prio=high", "q"}).error().message,
+              "--prio: unknown option; did you mean --priority?");
+    EXPECT_EQ(parse({"--nonsense", "q"}).error().message, "--nonsense: unknown option");
     EXPECT_THAT(parse({"--format", "xml", "q"}).error().message, HasSubstr("xml"));
     EXPECT_THAT(parse({"--priority", "urgent", "q"}).error().message, HasSubstr("urgent"));
     EXPECT_EQ(parse({"-p", "70000", "q"}).error().message,
@@ -76,6 +80,13 @@ TEST(CliOptionsTest, MistakesAreNamed) {
     EXPECT_EQ(parse({"--min-generation", "x", "q"}).error().message,
               "--min-generation: expected a whole number from 0 to 4294967295, got 'x'");
     EXPECT_FALSE(parse({"--timeout"}));
+}
+
+TEST(CliOptionsTest, ProgressIsAutomaticUnlessToldOtherwise) {
+    EXPECT_EQ(parse({"q"})->options.progress, Switch::kAuto);
+    EXPECT_EQ(parse({"--progress", "on", "q"})->options.progress, Switch::kOn);
+    EXPECT_EQ(parse({"--progress", "off", "q"})->options.progress, Switch::kOff);
+    EXPECT_FALSE(parse({"--progress", "maybe", "q"}));
 }
 
 TEST(CliOptionsTest, HelpAndVersionOnlyPrint) {

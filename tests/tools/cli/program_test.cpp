@@ -102,6 +102,32 @@ TEST(CliProgramTest, ReaderThatLeavesIsNoFault) {
     EXPECT_EQ(outcome.output, "x\n");
 }
 
+// The same, with the program's own exit status behind it.
+TEST(CliProgramTest, ReaderThatLeavesIsSuccess) {
+    test::FakeServer server;
+    auto program = std::async(std::launch::async, [&] {
+        return run("--version >/dev/null; { " SHORTQ_CLI_PROGRAM " --connect " + server.endpoint() +
+                   " a; echo status $? >&2; } | head -1");
+    });
+    const auto identity = server.welcome();
+    const std::vector<std::int64_t> many(100000, 123456789);
+    server.send(identity,
+                test::number_reply({server.next().value().as<proto::Request>().id}, many));
+    EXPECT_THAT(program.get().output, testing::AnyOf("x\nstatus 0\n", "status 0\nx\n"));
+}
+
+TEST(CliProgramTest, ProgressIsALinePerSecondInALog) {
+    test::FakeServer server;
+    auto program = std::async(std::launch::async, [&] {
+        return run("--progress on --connect " + server.endpoint() + " a");
+    });
+    const auto identity = server.welcome();
+    const auto id = server.next().value().as<proto::Request>().id;
+    EXPECT_FALSE(server.next(std::chrono::milliseconds(900))) << "only heartbeats";
+    server.send(identity, test::number_reply({id}, {1}));
+    EXPECT_THAT(program.get().output, testing::MatchesRegex("(0\\.[5-9] s\n)([0-9.]+ s\n)*x\n1\n"));
+}
+
 TEST(CliProgramTest, InterruptCancelsOnTheServer) {
     test::FakeServer server;
     auto program = std::async(std::launch::async,

@@ -49,13 +49,13 @@ private:
 
 class RunnerTest : public ::testing::Test {
 protected:
-    RunnerTest() : writer_(make_writer(Format::kCsv)) {
+    RunnerTest() {
         ConnectOptions connect;
         connect.endpoints = {server_.endpoint()};
         auto connecting = std::async(std::launch::async, [&] { return Client::connect(connect); });
         identity_ = server_.welcome();
         client_ = std::make_unique<Client>(connecting.get().value());
-        runner_ = std::make_unique<Runner>(*client_, options_, *writer_, out_, log_);
+        runner_ = std::make_unique<Runner>(*client_, options_, printer_, progress_, log_);
     }
 
     std::future<int> start(std::vector<std::string> queries) {
@@ -77,11 +77,12 @@ protected:
     std::string identity_;
     std::unique_ptr<Client> client_;
     Options options_;
-    std::unique_ptr<Writer> writer_;
     Pipe out_pipe_;
     Pipe log_pipe_;
     Output out_{out_pipe_.write_end()};
     Output log_{log_pipe_.write_end()};
+    Printer printer_{Format::kCsv, Printer::Place::kPipe, out_};
+    Progress progress_{Progress::Style::kNone, log_};
     std::unique_ptr<Runner> runner_;
 };
 
@@ -122,6 +123,24 @@ TEST_F(RunnerTest, RepetitionsPrintOneResultAndTheLatencies) {
     EXPECT_THAT(text, HasSubstr("n=2 errors=1 p50_ms="));
 }
 
+TEST_F(RunnerTest, FailedQueriesHaveStatistics) {
+    options_.stats = true;
+    auto run = start({"a"});
+    server_.send(identity_, error_reply(next_request(), ErrorCode::kOverloaded, "full"));
+    EXPECT_EQ(run.get(), kExitFailed);
+    EXPECT_THAT(log(),
+                testing::MatchesRegex("overloaded: full\nerror=overloaded total_ms=[0-9.]+\n"));
+}
+
+TEST_F(RunnerTest, DeferredQueriesOnThePrimarysViewsGetAHint) {
+    auto run = start({"from shortq.workers"});
+    server_.send(identity_, error_reply(next_request(), ErrorCode::kQueryError, "no schema"));
+    EXPECT_EQ(run.get(), kExitFailed);
+    EXPECT_EQ(log(),
+              "query_error: no schema\n"
+              "hint: the views and calls of shortq are at the primary: use --sync\n");
+}
+
 TEST_F(RunnerTest, SyncRequestsGoToThePrimary) {
     options_.sync = true;
     auto run = start({"a"});
@@ -134,10 +153,11 @@ TEST_F(RunnerTest, SyncRequestsGoToThePrimary) {
 TEST_F(RunnerTest, CancelStopsWhatRunsAndStartsNothingMore) {
     EXPECT_FALSE(runner_->cancel_all()) << "nothing runs";
     options_.repeat = 5;
-    Runner fresh(*client_, options_, *writer_, out_, log_);
+    Runner fresh(*client_, options_, printer_, progress_, log_);
     auto run = std::async(std::launch::async, [&] { return fresh.run({"a", "b"}); });
     const auto id = next_request();
     EXPECT_TRUE(fresh.cancel_all());
+    EXPECT_FALSE(fresh.cancel_all()) << "who asks twice does not want to wait";
     EXPECT_EQ(server_.next().value().as<proto::Cancel>().id, id);
     server_.send(identity_, error_reply(id, ErrorCode::kCancelled, "cancelled"));
     EXPECT_EQ(run.get(), kExitFailed);

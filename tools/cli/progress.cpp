@@ -1,0 +1,85 @@
+#include "tools/cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/cli/terminal.h"
+
+namespace shortq::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{500};  // Queries that are done before show nothing.
+constexpr std::size_t kBarWidth = 30;
+
+std::string count(std::uint64_t rows) {
+    const auto number = static_cast<double>(rows);
+    if (rows >= 1'000'000'000) return fmt::format("{:.1f} G rows", number / 1e9);
+    if (rows >= 1'000'000) return fmt::format("{:.1f} M rows", number / 1e6);
+    if (rows >= 10'000) return fmt::format("{:.0f} k rows", number / 1e3);
+    return fmt::format("{} {}", rows, rows == 1 ? "row" : "rows");
+}
+
+std::string time(std::chrono::milliseconds elapsed) {
+    const double seconds = static_cast<double>(elapsed.count()) / 1000;
+    if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+    const auto whole = static_cast<int>(seconds);
+    return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+}
+
+std::string bar(double fraction) {
+    const auto done = static_cast<std::size_t>(fraction * kBarWidth);
+    std::string text(done, '=');
+    if (done < kBarWidth) text += '>';
+    text.resize(kBarWidth, ' ');
+    return "[" + text + "]";
+}
+
+}  // namespace
+
+std::string progress_line(const Advance& advance, std::chrono::milliseconds elapsed,
+                          std::size_t width) {
+    std::string line;
+    if (advance.fraction >= 0) {
+        const double fraction = std::min(advance.fraction, 1.0);
+        line = fmt::format("{:3.0f} % ", std::floor(fraction * 100));
+        if (width >= kBarWidth + 40) line += bar(fraction) + " ";
+    }
+    if (advance.rows > 0) line += count(advance.rows) + "  ";
+    line += time(elapsed);
+    if (line.size() > width) line.resize(width);
+    return line;
+}
+
+void Progress::start() {
+    started_ = Clock::now();
+    next_ = started_ + kPatience;
+    update({});
+}
+
+void Progress::tick() {
+    const auto now = Clock::now();
+    if (!is_shown() || now < next_) return;
+    const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - started_);
+    const Advance advance{fraction_, rows_};
+    if (style_ == Style::kInPlace) {
+        const auto width = terminal_size(STDERR_FILENO).columns;
+        log_.append("\r" + progress_line(advance, elapsed, width - 1) + "\x1b[K");
+        on_screen_ = true;
+        next_ = now + kTick;
+    } else {
+        log_.append(progress_line(advance, elapsed, 80) + "\n");
+        next_ = now + std::chrono::seconds(1);
+    }
+    log_.flush();
+}
+
+void Progress::stop() {
+    if (on_screen_) log_.append("\r\x1b[K");
+    log_.flush();
+    on_screen_ = false;
+}
+
+}  // namespace shortq::cli
