@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional, Protocol
 
 from shortq import _wire as wire
 from shortq._arrays import Batch, build_batch
@@ -13,41 +12,29 @@ from shortq._wire import Malformed
 from shortq.table import ReplyFacts, Table
 
 
-class Receiver(Protocol):
-    """Takes the pieces of one request's reply. A reader that hands rows on before the last piece
-    is another one of these beside ReplyAssembly."""
-
-    def add(self, reply: wire.Reply, bodies: Sequence[memoryview]) -> Optional[Table]:
-        """The result after the last piece; nothing before it. Raises Malformed."""
-
-    def reset(self) -> None:
-        """The connection was lost: the next piece is the first one of another session."""
-
-
 class ReplyAssembly:
-    """Collects the whole result. A piece of a later attempt drops what came before it, one of an
-    earlier attempt is ignored."""
+    """Collects the batches of one reply, to be taken piece by piece or at the end."""
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
         self._start(attempt=0)
 
     def _start(self, attempt: int) -> None:
-        self._attempt = attempt
+        self.attempt = attempt
         self._next_sequence = 0
         self._fields: tuple[Field, ...] = ()
         self._batches: list[Batch] = []
 
-    def add(self, reply: wire.Reply, bodies: Sequence[memoryview]) -> Optional[Table]:
-        if reply.attempt < self._attempt:
-            return None
-        if reply.attempt > self._attempt:
+    def add(self, reply: wire.Reply, bodies: Sequence[memoryview]) -> bool:
+        """False for a piece of an earlier attempt, which is ignored. One of a later attempt drops
+        what came before it. Raises Malformed for a gap, or bodies that do not fit together."""
+        if reply.attempt < self.attempt:
+            return False
+        if reply.attempt > self.attempt:
             self._start(reply.attempt)
         if reply.sequence != self._next_sequence:
-            raise Malformed(f"piece {reply.sequence} came where piece {self._next_sequence} was "
-                            "due")
+            raise Malformed(
+                f"piece {reply.sequence} came where piece {self._next_sequence} was " "due"
+            )
         self._next_sequence += 1
         if reply.sequence == 0:
             if not bodies:
@@ -56,9 +43,12 @@ class ReplyAssembly:
             check_schema(self._fields)
             bodies = bodies[1:]
         self._batches += read_batches(self._fields, reply.batches, bodies)
-        if not reply.last:
-            return None
-        return Table(self._fields, self._batches, facts_of(reply.facts))
+        return True
+
+    def take_table(self, facts: ReplyFacts) -> Table:
+        """What has come since the last call."""
+        batches, self._batches = self._batches, []
+        return Table(self._fields, batches, facts)
 
 
 def read_batches(fields: Sequence[Field], count: int, bodies: Sequence[memoryview]) -> list[Batch]:
@@ -72,7 +62,7 @@ def read_batches(fields: Sequence[Field], count: int, bodies: Sequence[memoryvie
         at += 1
         if len(bodies) - at < layout.frames:
             raise Malformed("a buffer is missing")
-        batch = build_batch(fields, layout, bodies[at: at + layout.frames])
+        batch = build_batch(fields, layout, bodies[at : at + layout.frames])
         check_batch(fields, batch)
         batches.append(batch)
         at += layout.frames
@@ -82,5 +72,11 @@ def read_batches(fields: Sequence[Field], count: int, bodies: Sequence[memoryvie
 
 
 def facts_of(facts: wire.Facts) -> ReplyFacts:
-    return ReplyFacts(facts.worker, facts.generation, facts.queued_us / 1000, facts.run_us / 1000,
-                      facts.rows, facts.bytes)
+    return ReplyFacts(
+        facts.worker,
+        facts.generation,
+        facts.queued_us / 1000,
+        facts.run_us / 1000,
+        facts.rows,
+        facts.bytes,
+    )

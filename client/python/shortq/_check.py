@@ -90,8 +90,9 @@ def _check_validity(array: Array) -> None:
     if rest := array.length % 8:
         valid += (bitmap[array.length // 8] & ((1 << rest) - 1)).bit_count()
     if array.length - valid != array.null_count:
-        raise Malformed(f"the validity bitmap has {array.length - valid} nulls, "
-                        f"not {array.null_count}")
+        raise Malformed(
+            f"the validity bitmap has {array.length - valid} nulls, " f"not {array.null_count}"
+        )
 
 
 def _hold(buffer: memoryview, count: int, width: int, what: str) -> None:

@@ -11,9 +11,24 @@ from shortq._numpy import require_numpy
 from shortq._types import Kind, Type
 from shortq._values import values_of
 
-_DTYPES = {"e": "<f2", "f": "<f4", "g": "<f8",
-           **{arrow: {"b": "i1", "B": "u1", "h": "<i2", "H": "<u2", "i": "<i4", "I": "<u4",
-                      "q": "<i8", "Q": "<u8"}[code] for arrow, code in INTEGERS.items()}}
+_DTYPES = {
+    "e": "<f2",
+    "f": "<f4",
+    "g": "<f8",
+    **{
+        arrow: {
+            "b": "i1",
+            "B": "u1",
+            "h": "<i2",
+            "H": "<u2",
+            "i": "<i4",
+            "I": "<u4",
+            "q": "<i8",
+            "Q": "<u8",
+        }[code]
+        for arrow, code in INTEGERS.items()
+    },
+}
 _UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 _INTERVAL = [("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")]
 
@@ -62,8 +77,9 @@ def null_mask(kind: Type, array: Array) -> Any:
     numpy = require_numpy()
     if kind.kind is Kind.NULL:
         return numpy.ones(array.length, bool)
-    if kind.kind in (Kind.UNION, Kind.RUNS) or (kind.kind is Kind.ENUM
-                                                and array.dictionary[0].null_count):
+    if kind.kind in (Kind.UNION, Kind.RUNS) or (
+        kind.kind is Kind.ENUM and array.dictionary[0].null_count
+    ):
         values = values_of(kind, array)
         return numpy.fromiter((value is None for value in values), bool, len(values))
     if array.null_count == 0:

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Optional, Union
 
 from shortq import _wire as wire
-from shortq._session import Answer, Open, Phase, Send, Session, Tell
+from shortq._actions import Answer, Open, Piece, Send, Tell
+from shortq._session import Phase, Session
 from shortq._transport import Transport
 from shortq._wakeup import Wakeup
 from shortq.errors import Error, ErrorCode, make_error
@@ -25,6 +26,7 @@ from shortq.table import Table
 
 Reply = Union[Table, Error]
 OnReply = Callable[[int, Reply], None]
+OnPiece = Callable[[Table, int], None]  # Rows, and how many bytes they hold.
 
 _MESSAGES_PER_ROUND = 64  # Between two looks at the clock and the callers.
 _LOG = logging.getLogger("shortq")
@@ -40,6 +42,7 @@ class Connection:
         self._changed = threading.Condition(self._lock)  # The phase.
         self._session = Session(options, self._process)
         self._listeners: dict[int, OnReply] = {}
+        self._readers: dict[int, OnPiece] = {}  # Of streaming requests.
         self._stopping = False
         self._wakeup = Wakeup()
         self._session.start(time.monotonic())
@@ -50,24 +53,46 @@ class Connection:
     def wait_until_open(self) -> None:
         """Raises Error: why there is no connection."""
         with self._changed:
-            self._changed.wait_for(lambda: self._session.phase is not Phase.GREETING,
-                                   self._connect_timeout)
+            self._changed.wait_for(
+                lambda: self._session.phase is not Phase.GREETING, self._connect_timeout
+            )
             if self._session.phase is not Phase.OPEN:
                 raise self._session.connect_error()
 
-    def submit(self, mode: wire.Mode, text: str, parameters: bytes, options: QueryOptions,
-               on_reply: OnReply) -> int:
+    def submit(
+        self,
+        mode: wire.Mode,
+        text: str,
+        parameters: bytes,
+        options: QueryOptions,
+        on_reply: OnReply,
+        on_piece: Optional[OnPiece] = None,
+    ) -> int:
         """The request's number. Raises Error; then on_reply is not called. Otherwise it is, once,
-        on the connection's thread, perhaps before this returns."""
+        on the connection's thread, perhaps before this returns. With on_piece, the request is a
+        streaming one: it is called before, for each piece, and take() is owed for what it gets."""
         if os.getpid() != self._process:
-            raise make_error(ErrorCode.CONNECTION, "this client was made by another process "
-                             f"({self._process}), which has forked; connect again")
+            raise make_error(
+                ErrorCode.CONNECTION,
+                "this client was made by another process "
+                f"({self._process}), which has forked; connect again",
+            )
         with self._lock:
             now = time.monotonic()
-            number = self._session.submit(now, mode, text, parameters, options)
+            number = self._session.submit(
+                now, mode, text, parameters, options, streaming=on_piece is not None
+            )
             self._listeners[number] = on_reply
+            if on_piece is not None:
+                self._readers[number] = on_piece
         self._wakeup.ring()
         return number
+
+    def take(self, number: int, count: int) -> None:
+        """The reader of a streaming request has used so many bytes."""
+        with self._lock:
+            self._session.take(number, count)
+        self._wakeup.ring()
 
     def cancel(self, number: int) -> None:
         with self._lock:
@@ -149,15 +174,24 @@ class Connection:
                 transport.send(action.frames)
             elif isinstance(action, Answer):
                 self._deliver(action.number, action.reply)
+            elif isinstance(action, Piece):
+                self._hand_on(action)
             elif isinstance(action, Tell):
                 _guarded(functools.partial(action.callback, action.progress))
         return goes_on
 
     def _deliver(self, number: int, reply: Reply) -> None:
         with self._lock:
-            listener: Optional[OnReply] = self._listeners.pop(number, None)
+            listener = self._listeners.pop(number, None)
+            self._readers.pop(number, None)
         if listener is not None:
             _guarded(functools.partial(listener, number, reply))
+
+    def _hand_on(self, piece: Piece) -> None:
+        with self._lock:
+            reader = self._readers.get(piece.number)
+        if reader is not None:
+            _guarded(functools.partial(reader, piece.table, piece.bytes))
 
     def _give_up(self, why: str) -> None:
         """Goes by the listeners, not by the session: an answer may have been under way."""

@@ -48,7 +48,7 @@ def _after_quoted(text: str, at: int) -> int:
     at += 1
     while at < len(text):
         if text[at] == quote:
-            if text[at + 1: at + 2] != quote:
+            if text[at + 1 : at + 2] != quote:
                 return at + 1
             at += 1
         at += 1

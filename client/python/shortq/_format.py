@@ -29,9 +29,19 @@ class Shape(enum.Enum):
 
 
 BUFFER_COUNTS = {
-    Shape.NULL: 0, Shape.RUNS: 0, Shape.FIXED_LIST: 1, Shape.STRUCT: 1, Shape.SPARSE: 1,
-    Shape.BITS: 2, Shape.FIXED: 2, Shape.VIEWS: 2, Shape.LIST: 2, Shape.MAP: 2, Shape.DENSE: 2,
-    Shape.BYTES: 3, Shape.LIST_VIEW: 3,
+    Shape.NULL: 0,
+    Shape.RUNS: 0,
+    Shape.FIXED_LIST: 1,
+    Shape.STRUCT: 1,
+    Shape.SPARSE: 1,
+    Shape.BITS: 2,
+    Shape.FIXED: 2,
+    Shape.VIEWS: 2,
+    Shape.LIST: 2,
+    Shape.MAP: 2,
+    Shape.DENSE: 2,
+    Shape.BYTES: 3,
+    Shape.LIST_VIEW: 3,
 }  # For VIEWS the least.
 WITHOUT_VALIDITY = frozenset({Shape.NULL, Shape.SPARSE, Shape.DENSE, Shape.RUNS})
 
@@ -58,20 +68,39 @@ INTEGERS = {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I", "l": "q"
 _WIDTHS = {"b": 1, "B": 1, "h": 2, "H": 2, "e": 2, "i": 4, "I": 4, "f": 4, "q": 8, "Q": 8, "d": 8}
 _NUMBERS = {
     **INTEGERS,
-    "e": "e", "f": "f", "g": "d",
-    "tdD": "i", "tdm": "q", "tts": "i", "ttm": "i", "ttu": "q", "ttn": "q",
-    "tDs": "q", "tDm": "q", "tDu": "q", "tDn": "q", "tiM": "i",
+    "e": "e",
+    "f": "f",
+    "g": "d",
+    "tdD": "i",
+    "tdm": "q",
+    "tts": "i",
+    "ttm": "i",
+    "ttu": "q",
+    "ttn": "q",
+    "tDs": "q",
+    "tDm": "q",
+    "tDu": "q",
+    "tDn": "q",
+    "tiM": "i",
 }
 _PLAIN = {
     "n": Format(Shape.NULL),
     "b": Format(Shape.BITS),
-    "u": Format(Shape.BYTES, code="i"), "z": Format(Shape.BYTES, code="i"),
-    "U": Format(Shape.BYTES, code="q"), "Z": Format(Shape.BYTES, code="q"),
-    "vu": Format(Shape.VIEWS), "vz": Format(Shape.VIEWS),
-    "+l": Format(Shape.LIST, code="i"), "+L": Format(Shape.LIST, code="q"),
-    "+vl": Format(Shape.LIST_VIEW, code="i"), "+vL": Format(Shape.LIST_VIEW, code="q"),
-    "+s": Format(Shape.STRUCT), "+m": Format(Shape.MAP, code="i"), "+r": Format(Shape.RUNS),
-    "tiD": Format(Shape.FIXED, width=8), "tin": Format(Shape.FIXED, width=16),
+    "u": Format(Shape.BYTES, code="i"),
+    "z": Format(Shape.BYTES, code="i"),
+    "U": Format(Shape.BYTES, code="q"),
+    "Z": Format(Shape.BYTES, code="q"),
+    "vu": Format(Shape.VIEWS),
+    "vz": Format(Shape.VIEWS),
+    "+l": Format(Shape.LIST, code="i"),
+    "+L": Format(Shape.LIST, code="q"),
+    "+vl": Format(Shape.LIST_VIEW, code="i"),
+    "+vL": Format(Shape.LIST_VIEW, code="q"),
+    "+s": Format(Shape.STRUCT),
+    "+m": Format(Shape.MAP, code="i"),
+    "+r": Format(Shape.RUNS),
+    "tiD": Format(Shape.FIXED, width=8),
+    "tin": Format(Shape.FIXED, width=16),
     **{text: Format(Shape.FIXED, _WIDTHS[code], code) for text, code in _NUMBERS.items()},
 }
 

@@ -18,6 +18,7 @@ BUFFERS_PER_BATCH_MAX = 1 << 20
 ROWS_PER_BATCH_MAX = 1 << 24
 NODE_LENGTH_MAX = 1 << 40
 BATCHES_PER_REPLY_MAX = 1024
+CREDIT_STEP_BYTES = 1 << 20  # A credit is sent each time so much more was taken.
 
 U8_MAX = (1 << 8) - 1
 U16_MAX = (1 << 16) - 1

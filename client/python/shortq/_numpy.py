@@ -14,6 +14,7 @@ except ImportError:
 def require_numpy() -> Any:
     """numpy. Raises ImportError with what to do if it is missing."""
     if numpy is None:
-        raise ImportError("this needs numpy (Debian: apt install python3-numpy); "
-                          "to_pylist() works without it")
+        raise ImportError(
+            "this needs numpy (Debian: apt install python3-numpy); " "to_pylist() works without it"
+        )
     return numpy

@@ -61,8 +61,10 @@ def _checked_name(name: Any) -> str:
     if not isinstance(name, str) or not name:
         raise _refuse(f"the name of a parameter is a text, not {name!r:.60}")
     if len(name.encode("utf-8", "surrogatepass")) > limits.PARAMETER_NAME_BYTES_MAX:
-        raise make_error(ErrorCode.TOO_LARGE, "the name of a parameter is over "
-                         f"{limits.PARAMETER_NAME_BYTES_MAX} bytes")
+        raise make_error(
+            ErrorCode.TOO_LARGE,
+            "the name of a parameter is over " f"{limits.PARAMETER_NAME_BYTES_MAX} bytes",
+        )
     return name
 
 
@@ -98,8 +100,10 @@ def _tagged(value: Any) -> tuple[_Tag, Any]:
 
 def _int64(value: int) -> int:
     if not -(1 << 63) <= value < 1 << 63:
-        raise _refuse("an integer parameter does not fit 64 bits; send it as text and cast it in "
-                      "the query: ?::HUGEINT")
+        raise _refuse(
+            "an integer parameter does not fit 64 bits; send it as text and cast it in "
+            "the query: ?::HUGEINT"
+        )
     return value
 
 

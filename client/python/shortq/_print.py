@@ -14,11 +14,15 @@ _CELL_WIDTH = 40
 def table_text(table: "Table") -> str:
     """Names, a line, the first rows, and how many there are."""
     shown = min(len(table), _ROWS_SHOWN)
-    cells = [[_cut(column.name)] + [_cut(column.text(row)) for row in range(shown)]
-             for column in table.columns]
+    cells = [
+        [_cut(column.name)] + [_cut(column.text(row)) for row in range(shown)]
+        for column in table.columns
+    ]
     widths = [max(map(len, column)) for column in cells]
-    lines = [" | ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
-             for row in zip(*cells)]
+    lines = [
+        " | ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+        for row in zip(*cells)
+    ]
     if lines:
         lines.insert(1, "-+-".join("-" * width for width in widths))
     count = f"({len(table)} row{'' if len(table) == 1 else 's'}"

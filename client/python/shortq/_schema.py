@@ -79,8 +79,15 @@ class _SchemaReader:
             raise Malformed("a field's name, format or engine type is not text")
         if type(nullable) is not bool:
             raise Malformed("a field's nullable is not a bool")
-        field = Field(name, form, engine_type, nullable, self._metadata(metadata),
-                      self.fields(children, depth + 1), self.fields(dictionary, depth + 1))
+        field = Field(
+            name,
+            form,
+            engine_type,
+            nullable,
+            self._metadata(metadata),
+            self.fields(children, depth + 1),
+            self.fields(dictionary, depth + 1),
+        )
         if len(field.dictionary) > 1:
             raise Malformed("a field has more than one dictionary")
         return field

@@ -9,19 +9,22 @@ No sockets, clocks or threads: facts and the time (seconds, monotonic) come in, 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 import heapq
 import math
-from collections.abc import Callable, Sequence
-from typing import Optional, Union
+from collections.abc import Sequence
+from typing import Any, Optional, Union
 
 from shortq import _limits as limits
 from shortq import _wire as wire
-from shortq._assembly import Receiver, ReplyAssembly
+from shortq._actions import Action, Answer, Open, Piece, Send, Tell
+from shortq._assembly import ReplyAssembly, facts_of
+from shortq._pending import Pending, Taken
 from shortq._wire import Bytes, Malformed
 from shortq.errors import Error, ErrorCode, make_error
-from shortq.options import ConnectOptions, Progress, QueryOptions, ServerInfo
+from shortq.options import ConnectOptions, QueryOptions, ServerInfo
 from shortq.table import Table
 
 
@@ -29,38 +32,6 @@ class Phase(enum.Enum):
     GREETING = enum.auto()
     OPEN = enum.auto()
     FAILED = enum.auto()
-
-
-# Orders to the shell, carried out in sequence.
-@dataclasses.dataclass(frozen=True)
-class Open:
-    """Close the socket, if any, and open a fresh one."""
-
-    endpoint: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Send:
-    frames: Sequence[Bytes]
-
-
-@dataclasses.dataclass(frozen=True)
-class Tell:
-    """A piece of a result has arrived, and its request asked to be told."""
-
-    callback: Callable[[Progress], None]
-    progress: Progress
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """Exactly one per accepted request."""
-
-    number: int
-    reply: Union[Table, Error]
-
-
-Action = Union[Open, Send, Tell, Answer]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,22 +60,12 @@ _HEARTBEAT_DEFAULT = 1.0
 _ROUNDS_MAX = 8
 
 
-@dataclasses.dataclass
-class _Pending:
-    mode: wire.Mode
-    options: QueryOptions
-    bodies: tuple[bytes, ...]  # Text [, parameters]: kept for sending again.
-    submitted: float
-    receiver: Receiver
-    expires: Optional[float] = None  # The user's deadline.
-    sent: bool = False  # In the session that is open now.
-
-
 class Session:
     """Threads: none of its own; callers take turns."""
 
-    def __init__(self, options: ConnectOptions, pid: int = 0,
-                 times: SessionTimes = SessionTimes()) -> None:
+    def __init__(
+        self, options: ConnectOptions, pid: int = 0, times: SessionTimes = SessionTimes()
+    ) -> None:
         self.phase = Phase.GREETING
         self.server = ServerInfo()
         self.malformed = 0  # Messages that made no sense, and were dropped.
@@ -112,7 +73,7 @@ class Session:
         self._hello = wire.Hello(pid, _cut(options.agent, limits.AGENT_BYTES_MAX), options.user)
         self._times = times
         self._session = 0
-        self._requests: dict[int, _Pending] = {}  # In order of submission.
+        self._requests: dict[int, Pending] = {}  # In order of submission.
         self._deadlines: list[tuple[float, int]] = []  # A heap; answered ones linger.
         self._last_number = 0
         self._actions: list[Action] = []
@@ -128,6 +89,7 @@ class Session:
         self._heartbeat = _HEARTBEAT_DEFAULT
         self._next_heartbeat = 0.0
         self._last_heard = 0.0
+        self._taken = Taken()  # Of all replies of the session.
 
     def take_actions(self) -> list[Action]:
         actions, self._actions = self._actions, []
@@ -142,13 +104,20 @@ class Session:
 
     # ---- requests ----
 
-    def submit(self, now: float, mode: wire.Mode, text: str, parameters: bytes = b"",
-               options: QueryOptions = QueryOptions()) -> int:
+    def submit(
+        self,
+        now: float,
+        mode: wire.Mode,
+        text: str,
+        parameters: bytes = b"",
+        options: QueryOptions = QueryOptions(),
+        streaming: bool = False,
+    ) -> int:
         """The request's number. Raises Error: nothing was sent, and no Answer follows."""
         encoded = _encode(text, "the query")
         self._refuse(encoded, parameters, options)
         bodies = (encoded, parameters) if parameters else (encoded,)
-        request = _Pending(mode, options, bodies, now, ReplyAssembly())
+        request = Pending(mode, options, bodies, now, ReplyAssembly(), streaming)
         self._last_number += 1
         number = self._last_number
         if options.timeout is not None and options.timeout * 1000 <= limits.U32_MAX:
@@ -169,7 +138,8 @@ class Session:
                 ErrorCode.TOO_LARGE,
                 f"the query and its parameters have {len(text) + len(parameters)} bytes; the "
                 f"server takes at most {self.server.query_bytes_max} (--max-query-bytes)",
-                self.server.endpoint)
+                self.server.endpoint,
+            )
         if len(_encode(options.service, "the name of the service")) > limits.SERVICE_BYTES_MAX:
             raise make_error(ErrorCode.TOO_LARGE, "the name of the service is too long")
         pending_max = self.server.pending_max
@@ -177,19 +147,29 @@ class Session:
             raise make_error(
                 ErrorCode.OVERLOADED,
                 f"this client has {len(self._requests)} unanswered requests, as many as the "
-                "server allows (--max-pending-per-client)", self.server.endpoint)
+                "server allows (--max-pending-per-client)",
+                self.server.endpoint,
+            )
 
-    def _send_request(self, now: float, number: int, request: _Pending) -> None:
+    def _send_request(self, now: float, number: int, request: Pending) -> None:
         timeout_ms = 0
         if request.expires is not None:
             timeout_ms = min(max(math.ceil((request.expires - now) * 1000), 1), limits.U32_MAX)
         options = request.options
         request.sent = True
         self._send(
-            wire.Request(number, self._session, request.mode, options.priority,
-                         timeout_ms=timeout_ms, min_generation=options.min_generation,
-                         service=options.service),
-            request.bodies)
+            wire.Request(
+                number,
+                self._session,
+                request.mode,
+                options.priority,
+                request.streaming,
+                timeout_ms,
+                options.min_generation,
+                options.service,
+            ),
+            request.bodies,
+        )
 
     def cancel(self, number: int) -> None:
         """No effect on a request that has been answered."""
@@ -198,12 +178,28 @@ class Session:
         if self.phase is Phase.OPEN:
             self._send(wire.Cancel(number, self._session))
         else:
-            self._answer(number, make_error(ErrorCode.CANCELLED,
-                                            "cancelled while there was no connection"))
+            self._fail(number, ErrorCode.CANCELLED, "cancelled while there was no connection")
+
+    def take(self, number: int, count: int) -> None:
+        """The reader of a streaming request has used so many bytes of its pieces."""
+        request = self._requests.get(number)
+        if request is not None and request.sent:
+            self._credit(number, request, count)
+
+    def _credit(self, number: int, request: Pending, count: int) -> None:
+        if request.taken.add(count):
+            self._send(
+                wire.Credit(number, self._session, request.assembly.attempt, request.taken.bytes)
+            )
 
     def _answer(self, number: int, reply: Union[Table, Error]) -> None:
         if self._requests.pop(number, None) is not None:
             self._actions.append(Answer(number, reply))
+
+    def _fail(
+        self, number: int, code: ErrorCode, message: str, retryable: Optional[bool] = None
+    ) -> None:
+        self._answer(number, make_error(code, message, self.server.endpoint, retryable))
 
     # ---- connection ----
 
@@ -227,27 +223,39 @@ class Session:
         self._session = 0
         self._lost_at = now
         self._attempts = 0
-        endpoint = self.server.endpoint
-        broken = [number for number, request in self._requests.items()
-                  if request.sent and request.mode is wire.Mode.SYNC]
-        for request in self._requests.values():
-            request.sent = False
-            request.receiver.reset()
-        for number in broken:
-            self._answer(number, make_error(
-                ErrorCode.CONNECTION,
-                f"the connection to {endpoint} broke while a sync request was under way; it may "
-                "or may not have run", endpoint))
+        for number, request in list(self._requests.items()):
+            self._break(number, request)
         self._schedule_attempt(now)
         if self._next_attempt <= now:
             self._open_next(now)
+
+    def _break(self, number: int, request: Pending) -> None:
+        """The connection of a request was lost: it is sent again, unless that could do harm."""
+        endpoint = self.server.endpoint
+        if request.handed_on:
+            self._fail(
+                number,
+                ErrorCode.CONNECTION,
+                f"the connection to {endpoint} broke in the middle of the result",
+                retryable=True,
+            )
+        elif request.sent and request.mode is wire.Mode.SYNC:
+            self._fail(
+                number,
+                ErrorCode.CONNECTION,
+                f"the connection to {endpoint} broke while a sync request was under way; "
+                "it may or may not have run",
+            )
+        request.sent = False
+        request.assembly = ReplyAssembly()
+        request.taken = Taken()
 
     def abandon(self, error: Error) -> None:
         """Ends every request, and every later one, with this error."""
         self.phase = Phase.FAILED
         self._refusal = error
         for number in list(self._requests):
-            self._answer(number, error)
+            self._answer(number, copy.copy(error))  # Raising one notes where, in the exception.
 
     def disconnected(self, now: float) -> None:
         """The current socket lost its connection."""
@@ -265,19 +273,23 @@ class Session:
     def connect_error(self) -> Error:
         """Why there is no connection: the server's refusal, or that nobody answered."""
         if self._refusal is not None:
-            return self._refusal
+            return copy.copy(self._refusal)
         endpoints = ", ".join(self._options.endpoints)
         within = f"{self._options.connect_timeout:g} s"
         if self._answered_not_ready:
             return make_error(
                 ErrorCode.CONNECTION,
                 f"cannot use {endpoints}: shortq answered, but no worker was ready within "
-                f"{within}; is it still loading?", endpoints)
+                f"{within}; is it still loading?",
+                endpoints,
+            )
         port = self._options.endpoints[0].rpartition(":")[2]
         return make_error(
             ErrorCode.CONNECTION,
             f"cannot connect to {endpoints}: no shortq answered within {within}; is it running? "
-            f"(start one with: shortq -p {port} 2 startup.sql)", endpoints)
+            f"(start one with: shortq -p {port} 2 startup.sql)",
+            endpoints,
+        )
 
     def stop(self) -> None:
         """Says goodbye and ends every request with CANCELLED."""
@@ -305,6 +317,10 @@ class Session:
             self._on_welcome(now, message)
         elif isinstance(message, wire.Reply):
             self._on_reply(message, frames[1:])
+            if self.phase is Phase.OPEN and self._taken.add(sum(map(len, frames[1:]))):
+                self._send(wire.Credit(0, self._session, 0, self._taken.bytes))
+        elif isinstance(message, wire.Progress):
+            self._on_progress(message)
         elif isinstance(message, wire.ErrorReply):
             self._on_error(now, message, frames)
 
@@ -312,10 +328,14 @@ class Session:
         if self.phase is not Phase.GREETING:
             return
         if not limits.VERSION_MIN <= welcome.version <= limits.VERSION_MAX:
-            self.abandon(make_error(
-                ErrorCode.BAD_REQUEST,
-                f"the server speaks protocol version {welcome.version}, this client version "
-                f"{limits.VERSION_MAX}", self.server.endpoint))
+            self.abandon(
+                make_error(
+                    ErrorCode.BAD_REQUEST,
+                    f"the server speaks protocol version {welcome.version}, this client version "
+                    f"{limits.VERSION_MAX}",
+                    self.server.endpoint,
+                )
+            )
             return
         if self._options.wait_until_ready and not self._ever_open and welcome.workers == 0:
             self._answered_not_ready = True
@@ -325,13 +345,20 @@ class Session:
             return
         self._refusal = None
         self._session = welcome.session
-        self.server = ServerInfo(self.server.endpoint, welcome.server, welcome.workers,
-                                 welcome.generation, welcome.query_bytes_max, welcome.pending_max)
+        self.server = ServerInfo(
+            self.server.endpoint,
+            welcome.server,
+            welcome.workers,
+            welcome.generation,
+            welcome.query_bytes_max,
+            welcome.pending_max,
+        )
         self.phase = Phase.OPEN
         self._ever_open = True
         self._last_heard = now
         self._heartbeat = welcome.heartbeat_ms / 1000 or _HEARTBEAT_DEFAULT
         self._next_heartbeat = now + self._heartbeat
+        self._taken = Taken()
         for number, request in self._requests.items():
             self._send_request(now, number, request)
 
@@ -339,19 +366,43 @@ class Session:
         request = self._requests.get(reply.id)
         if request is None or not request.sent:
             return  # Timed out here, or not ours.
+        attempt = request.assembly.attempt
         try:
-            table = request.receiver.add(reply, bodies)
+            arrived = request.assembly.add(reply, bodies)
+            if arrived and request.handed_on and request.assembly.attempt != attempt:
+                raise Malformed("a streamed reply starts again")
         except Malformed as problem:
             self.malformed += 1
             self._send(wire.Cancel(reply.id, self._session))
-            self._answer(reply.id, make_error(ErrorCode.INTERNAL, f"malformed reply: {problem}",
-                                              self.server.endpoint))
+            self._fail(reply.id, ErrorCode.INTERNAL, f"malformed reply: {problem}")
             return
+        if not arrived:
+            return
+        if request.assembly.attempt != attempt:
+            request.taken = Taken()
+        self._pass_on(reply, request, sum(map(len, bodies)))
+
+    def _pass_on(self, reply: wire.Reply, request: Pending, size: int) -> None:
+        """A good piece has been added to the assembly."""
+        self._tell(request, rows=reply.facts.rows, bytes=reply.facts.bytes)
+        if request.streaming:
+            request.handed_on = True
+            piece = request.assembly.take_table(facts_of(reply.facts))
+            self._actions.append(Piece(reply.id, piece, size))
+        if reply.last:
+            self._answer(reply.id, request.assembly.take_table(facts_of(reply.facts)))
+        elif not request.streaming:
+            self._credit(reply.id, request, size)
+
+    def _on_progress(self, progress: wire.Progress) -> None:
+        request = self._requests.get(progress.id)
+        if request is not None and request.sent and progress.progress_ppm >= 0:
+            self._tell(request, fraction=min(progress.progress_ppm / 1e6, 1.0))
+
+    def _tell(self, request: Pending, **news: Any) -> None:
+        request.progress = dataclasses.replace(request.progress, **news)
         if request.options.progress is not None:
-            progress = Progress(reply.facts.rows, reply.facts.bytes, reply.last)
-            self._actions.append(Tell(request.options.progress, progress))
-        if table is not None:
-            self._answer(reply.id, table)
+            self._actions.append(Tell(request.options.progress, request.progress))
 
     def _on_error(self, now: float, error: wire.ErrorReply, frames: Sequence[memoryview]) -> None:
         message = _text_of(frames, 1) or error.code.label
@@ -412,20 +463,24 @@ class Session:
                 continue
             if request.sent:
                 self._send(wire.Cancel(number, self._session))
-            self._answer(number, make_error(
+            self._fail(
+                number,
                 ErrorCode.TIMEOUT,
                 f"no answer from {self.server.endpoint} within the timeout of "
-                f"{request.options.timeout:g} s", self.server.endpoint))
+                f"{request.options.timeout:g} s",
+            )
 
     def _give_up_waiting(self, now: float) -> None:
         patience = self._times.lost_patience
         endpoints = ", ".join(self._options.endpoints)
         for number, request in list(self._requests.items()):
             if max(self._lost_at, request.submitted) + patience <= now:
-                self._answer(number, make_error(
+                self._fail(
+                    number,
                     ErrorCode.CONNECTION,
                     f"the connection to {endpoints} broke, and no shortq answered there for "
-                    f"{patience:g} s", self.server.endpoint))
+                    f"{patience:g} s",
+                )
 
 
 def _encode(text: str, what: str) -> bytes:

@@ -84,7 +84,7 @@ def _digits_text(digits: str, exponent: int) -> str:
         return f"{digits[0]}{fraction}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
     if exponent < 0:
         return "0." + "0" * (-exponent - 1) + digits
-    whole, fraction = digits[: exponent + 1].ljust(exponent + 1, "0"), digits[exponent + 1:]
+    whole, fraction = digits[: exponent + 1].ljust(exponent + 1, "0"), digits[exponent + 1 :]
     return f"{whole}.{fraction or '0'}"
 
 
@@ -122,8 +122,11 @@ def _nested(kind: Type, value: Any) -> str:
     if kind.kind is Kind.TUPLE:
         return f"({_joined(map(_element, kind.children, value))})"
     fields = zip(kind.names, kind.children)
-    return "{" + _joined(f"{_quoted(name)}: {_element(child, value[name])}"
-                         for name, child in fields) + "}"
+    return (
+        "{"
+        + _joined(f"{_quoted(name)}: {_element(child, value[name])}" for name, child in fields)
+        + "}"
+    )
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -23,8 +23,9 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 _SECONDS_PER_DAY = 86_400
 _DATE_INFINITY = (1 << 31) - 1
 _TIMESTAMP_INFINITY = (1 << 63) - 1
-_OFFSET = re.compile(r"(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?"
-                     r"([+-])(\d{2})(?::(\d{2}))?(?::(\d{2}))?")
+_OFFSET = re.compile(
+    r"(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?" r"([+-])(\d{2})(?::(\d{2}))?(?::(\d{2}))?"
+)
 
 
 class Interval(NamedTuple):
@@ -44,8 +45,11 @@ class Interval(NamedTuple):
         """As the engine prints it: "1 year 2 months 3 days 04:05:06"."""
         years, months = divmod(abs(self.months), 12)
         sign = -1 if self.months < 0 else 1
-        parts = [_count(sign * years, "year"), _count(sign * months, "month"),
-                 _count(self.days, "day")]
+        parts = [
+            _count(sign * years, "year"),
+            _count(sign * months, "month"),
+            _count(self.days, "day"),
+        ]
         parts = [part for part in parts if part]
         if self.nanoseconds != 0 or not parts:
             mark = "-" if self.nanoseconds < 0 else ""
@@ -88,15 +92,17 @@ def timestamp_value(units: int, unit: str, zoned: bool) -> DatetimeOrText:
 
 
 def timetz_value(text: str) -> TimeOrText:
-    """"01:02:03.5+05:30" as the server sends it."""
+    """ "01:02:03.5+05:30" as the server sends it."""
     match = _OFFSET.fullmatch(text)
     if match is None or int(match[1]) > 23:
         return text
-    offset = datetime.timedelta(hours=int(match[6]), minutes=int(match[7] or 0),
-                                seconds=int(match[8] or 0))
+    offset = datetime.timedelta(
+        hours=int(match[6]), minutes=int(match[7] or 0), seconds=int(match[8] or 0)
+    )
     zone = datetime.timezone(-offset if match[5] == "-" else offset)
-    return datetime.time(int(match[1]), int(match[2]), int(match[3]),
-                         int((match[4] or "0").ljust(6, "0")), zone)
+    return datetime.time(
+        int(match[1]), int(match[2]), int(match[3]), int((match[4] or "0").ljust(6, "0")), zone
+    )
 
 
 # ---- as text ----

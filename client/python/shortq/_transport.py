@@ -35,7 +35,8 @@ def check_endpoint(endpoint: str) -> None:
         raise make_error(
             ErrorCode.BAD_REQUEST,
             f'malformed endpoint "{endpoint}" ({error}); it should look like '
-            "tcp://127.0.0.1:5001") from None
+            "tcp://127.0.0.1:5001",
+        ) from None
     finally:
         context.destroy()
 

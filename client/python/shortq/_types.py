@@ -64,8 +64,12 @@ class Type:
     names: tuple[str, ...] = ()
 
 
-_TEXT_KINDS = {"JSON": Kind.JSON, "UUID": Kind.UUID, "TIME WITH TIME ZONE": Kind.TIMETZ,
-               "TIMETZ": Kind.TIMETZ}
+_TEXT_KINDS = {
+    "JSON": Kind.JSON,
+    "UUID": Kind.UUID,
+    "TIME WITH TIME ZONE": Kind.TIMETZ,
+    "TIMETZ": Kind.TIMETZ,
+}
 _BYTES_KINDS = {"BIT": Kind.BIT, "BIGNUM": Kind.BIGNUM, "VARINT": Kind.BIGNUM, "UUID": Kind.UUID}
 _HUGE_KINDS = {"HUGEINT": Kind.HUGEINT, "UHUGEINT": Kind.UHUGEINT}
 _LISTS = (Shape.LIST, Shape.LIST_VIEW, Shape.FIXED_LIST)
@@ -94,11 +98,14 @@ def resolve(field: Field, engine_type: str) -> Type:
     return Type(_plain_kind(field.format, layout, engine_type), layout, field.format)
 
 
-def _nested(kind: Kind, layout: Format, field: Field, names: Sequence[str], arrow: str = "") -> Type:
+def _nested(
+    kind: Kind, layout: Format, field: Field, names: Sequence[str], arrow: str = ""
+) -> Type:
     engine_types = [*names, *[""] * len(field.children)]
     children = tuple(map(resolve, field.children, engine_types))
-    return Type(kind, layout, arrow or field.format, children,
-                tuple(child.name for child in field.children))
+    return Type(
+        kind, layout, arrow or field.format, children, tuple(child.name for child in field.children)
+    )
 
 
 def _plain_kind(arrow: str, layout: Format, engine_type: str) -> Kind:

@@ -69,8 +69,10 @@ def _wide(kind: Type, array: Array, signed: bool) -> list[int]:
     if kind.layout.code:
         return list(numbers(array.buffers[1], kind.layout.code, array.length))
     width, data = kind.layout.width, bytes(array.buffers[1])
-    return [int.from_bytes(data[at: at + width], "little", signed=signed)
-            for at in range(0, array.length * width, width)]
+    return [
+        int.from_bytes(data[at : at + width], "little", signed=signed)
+        for at in range(0, array.length * width, width)
+    ]
 
 
 def _hugeints(kind: Type, array: Array, _tagged: bool) -> list[Any]:
@@ -90,7 +92,7 @@ def _byte_slices(kind: Type, array: Array) -> list[bytes]:
         return _views(array)
     if kind.layout.shape is Shape.FIXED:
         data, width = bytes(array.buffers[1]), kind.layout.width
-        return [data[row * width: (row + 1) * width] for row in range(array.length)]
+        return [data[row * width : (row + 1) * width] for row in range(array.length)]
     offsets = numbers(array.buffers[1], kind.layout.code, array.length + 1)
     data = bytes(array.buffers[2])
     return [data[begin:end] for begin, end in itertools.pairwise(offsets)]
@@ -105,10 +107,10 @@ def _views(array: Array) -> list[bytes]:
         if not valid_at(array, row):
             out.append(b"")
         elif length <= _INLINE_BYTES:
-            out.append(slots[at: at + length])
+            out.append(slots[at : at + length])
         else:
             number, offset = words[4 * row + 2], words[4 * row + 3]
-            out.append(bytes(array.buffers[2 + number][offset: offset + length]))
+            out.append(bytes(array.buffers[2 + number][offset : offset + length]))
     return out
 
 
@@ -139,7 +141,7 @@ def _bits_text(storage: bytes) -> str:
     """DuckDB's storage of BIT: the number of padding bits, then the bits behind that padding."""
     if not storage:
         return ""
-    return "".join(f"{byte:08b}" for byte in storage[1:])[storage[0]:]
+    return "".join(f"{byte:08b}" for byte in storage[1:])[storage[0] :]
 
 
 def _bignum(storage: bytes) -> int:
@@ -170,8 +172,10 @@ def _times(convert: Callable[[int, str], Any]) -> Callable[[Type, Array, bool], 
     def read(kind: Type, array: Array, _tagged: bool) -> list[Any]:
         found = numbers(array.buffers[1], kind.layout.code, array.length)
         unit = kind.arrow[2]
-        return [convert(number, unit) if valid_at(array, row) else None
-                for row, number in enumerate(found)]
+        return [
+            convert(number, unit) if valid_at(array, row) else None
+            for row, number in enumerate(found)
+        ]
 
     return read
 
@@ -190,8 +194,10 @@ def _intervals(kind: Type, array: Array, _tagged: bool) -> list[Any]:
         return [times.Interval(months) for months in numbers(data, "i", array.length)]
     if kind.arrow == "tiD":
         parts = numbers(data, "i", 2 * array.length)
-        return [times.Interval(0, days, millis * 1_000_000)
-                for days, millis in zip(parts[::2], parts[1::2])]
+        return [
+            times.Interval(0, days, millis * 1_000_000)
+            for days, millis in zip(parts[::2], parts[1::2])
+        ]
     halves = numbers(data, "i", 4 * array.length)
     nanos = numbers(data, "q", 2 * array.length)
     return [times.Interval(*parts) for parts in zip(halves[::4], halves[1::4], nanos[1::2])]
@@ -228,8 +234,9 @@ def _structs(kind: Type, array: Array, tagged: bool) -> list[Any]:
 
 def _maps(kind: Type, array: Array, tagged: bool) -> list[Any]:
     entries = array.children[0]
-    columns = [values_of(child, part, tagged)
-               for child, part in zip(kind.children, entries.children)]
+    columns = [
+        values_of(child, part, tagged) for child, part in zip(kind.children, entries.children)
+    ]
     pairs = list(zip(*columns))
     ranges = _ranges(kind, array)
     if kind.children[0].kind in NESTED:  # Lists and dicts cannot be keys in Python.
@@ -257,8 +264,9 @@ def _enums(kind: Type, array: Array, tagged: bool) -> list[Any]:
 
 
 def _runs(kind: Type, array: Array, tagged: bool) -> list[Any]:
-    ends, values = (values_of(child, part, tagged)
-                    for child, part in zip(kind.children, array.children))
+    ends, values = (
+        values_of(child, part, tagged) for child, part in zip(kind.children, array.children)
+    )
     out: list[Any] = []
     for end, value in zip(ends, values):
         out += [value] * (min(end, array.length) - len(out))

@@ -32,6 +32,8 @@ class Kind(enum.IntEnum):
     HEARTBEAT = 8
     PING = 9
     GOODBYE = 14
+    CREDIT = 15
+    PROGRESS = 17
 
 
 class Mode(enum.IntEnum):
@@ -132,28 +134,67 @@ class Goodbye:
     session: int
 
 
-FromClient = Union[Hello, Request, Cancel, Heartbeat, Goodbye]
-FromServer = Union[Welcome, Reply, ErrorReply, Heartbeat, Ping]
+@dataclasses.dataclass(frozen=True)
+class Credit:
+    """How many bytes of an attempt the reader has taken in all; id 0: of all the session's."""
+
+    id: int
+    session: int
+    attempt: int
+    bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    id: int
+    progress_ppm: int
+
+
+FromClient = Union[Hello, Request, Cancel, Heartbeat, Goodbye, Credit]
+FromServer = Union[Welcome, Reply, ErrorReply, Heartbeat, Ping, Progress]
 
 
 def encode(message: FromClient) -> bytes:
     """Frame 0 of a message that a client sends. Pre: its fields are within their limits."""
     fields: list[Any]
     if isinstance(message, Request):
-        fields = [Kind.REQUEST, message.id, message.session, int(message.mode),
-                  int(message.priority), message.streaming, message.timeout_ms,
-                  message.min_generation, message.service]
+        fields = [
+            Kind.REQUEST,
+            message.id,
+            message.session,
+            int(message.mode),
+            int(message.priority),
+            message.streaming,
+            message.timeout_ms,
+            message.min_generation,
+            message.service,
+        ]
     elif isinstance(message, Heartbeat):
-        fields = [Kind.HEARTBEAT, message.session, message.running, message.progress_ppm,
-                  message.rss_bytes]
+        fields = [
+            Kind.HEARTBEAT,
+            message.session,
+            message.running,
+            message.progress_ppm,
+            message.rss_bytes,
+        ]
     elif isinstance(message, Cancel):
         fields = [Kind.CANCEL, message.id, message.session]
+    elif isinstance(message, Credit):
+        fields = [Kind.CREDIT, message.id, message.session, message.attempt, message.bytes]
     elif isinstance(message, Goodbye):
         fields = [Kind.GOODBYE, message.session]
     else:
         role_client = 0
-        fields = [Kind.HELLO, role_client, limits.VERSION_MIN, limits.VERSION_MAX, message.pid,
-                  message.agent, message.user, b""]
+        fields = [
+            Kind.HELLO,
+            role_client,
+            limits.VERSION_MIN,
+            limits.VERSION_MAX,
+            message.pid,
+            message.agent,
+            message.user,
+            b"",
+        ]
     return _pack([limits.VERSION_MAX, int(fields[0]), *fields[1:]])
 
 
@@ -221,6 +262,7 @@ _CHECKS: dict[int, tuple[Callable[[Any], Any], ...]] = {
     Kind.ERROR: (_u64, _code, _bool, _bool, *_FACTS),
     Kind.HEARTBEAT: (_u64, _u64, _i32, _u64),
     Kind.PING: (),
+    Kind.PROGRESS: (_u64, _i32),
 }
 
 
@@ -247,6 +289,8 @@ def decode(frame: Bytes) -> FromServer:
         return ErrorReply(*[*fields[:4], Facts(*fields[4:])])
     if kind == Kind.WELCOME:
         return Welcome(*fields)
+    if kind == Kind.PROGRESS:
+        return Progress(*fields)
     return Heartbeat(*fields) if kind == Kind.HEARTBEAT else Ping()
 
 

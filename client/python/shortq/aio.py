@@ -13,7 +13,8 @@ from typing import Any, Optional, Union
 
 from shortq import client as blocking
 from shortq._wire import Priority
-from shortq.options import Progress, ServerInfo
+from shortq.options import Progress, ServerInfo, query_options
+from shortq.stream import PieceQueue, StreamBase
 from shortq.table import Table
 
 
@@ -30,8 +31,7 @@ class Client:
 
     async def sync(self, text: str, *params: Any, timeout: Optional[float] = None) -> Table:
         """Evaluates `text` in the primary's own engine, in order of arrival."""
-        return await asyncio.wrap_future(
-            self._client.submit_sync(text, *params, timeout=timeout))
+        return await asyncio.wrap_future(self._client.submit_sync(text, *params, timeout=timeout))
 
     async def deferred(
         self,
@@ -48,12 +48,34 @@ class Client:
 
         def tell(made: Progress) -> None:
             assert progress is not None
-            loop.call_soon_threadsafe(progress, made)
+            _call_soon(loop, progress, made)
 
         return await asyncio.wrap_future(
-            self._client.submit(text, *params, timeout=timeout, priority=priority,
-                                min_generation=min_generation, service=service,
-                                progress=tell if progress else None))
+            self._client.submit(
+                text,
+                *params,
+                timeout=timeout,
+                priority=priority,
+                min_generation=min_generation,
+                service=service,
+                progress=tell if progress else None,
+            )
+        )
+
+    def stream(
+        self,
+        text: str,
+        *params: Any,
+        timeout: Optional[float] = None,
+        priority: blocking.PriorityName = Priority.NORMAL,
+        min_generation: int = 0,
+        service: str = "",
+    ) -> "Stream":
+        """As shortq.Client.stream(), for `async with` and `async for`."""
+        options = query_options(timeout, priority, min_generation, service, None)
+        stream = Stream(asyncio.get_running_loop())
+        self._client._start_stream(stream, text, params, options)
+        return stream
 
     @property
     def server(self) -> ServerInfo:
@@ -73,6 +95,50 @@ class Client:
         _trace: Optional[TracebackType],
     ) -> None:
         await self.close()
+
+
+class Stream(StreamBase):
+    """Iterates over a result as tables of some rows; as shortq.Stream."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._news = asyncio.Event()
+        super().__init__(PieceQueue(lambda: _call_soon(loop, self._news.set)))
+
+    def __aiter__(self) -> "Stream":
+        return self
+
+    async def __anext__(self) -> Table:
+        self._release()
+        while True:
+            self._news.clear()
+            found = self._next()
+            if found is None:
+                raise StopAsyncIteration
+            if isinstance(found, Table):
+                return found
+            try:
+                await self._news.wait()
+            except BaseException:
+                self.close()
+                raise
+
+    async def __aenter__(self) -> "Stream":
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: Optional[type[BaseException]],
+        _error: Optional[BaseException],
+        _trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[..., Any], *arguments: Any) -> None:
+    try:
+        loop.call_soon_threadsafe(call, *arguments)
+    except RuntimeError:
+        pass  # The loop is closed: nobody waits any more.
 
 
 async def connect(*where: Union[str, int], **options: Any) -> Client:

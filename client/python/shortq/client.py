@@ -25,6 +25,7 @@ from shortq.options import (
     endpoints_from,
     query_options,
 )
+from shortq.stream import PieceQueue, Stream, StreamBase
 from shortq.table import Table
 
 OnProgress = Callable[[Progress], None]
@@ -123,9 +124,17 @@ class Client:
 
         Ctrl-C, or any other exception while waiting, stops the query at the server.
         """
-        return _result(self.submit(text, *params, timeout=timeout, priority=priority,
-                                   min_generation=min_generation, service=service,
-                                   progress=progress))
+        return _result(
+            self.submit(
+                text,
+                *params,
+                timeout=timeout,
+                priority=priority,
+                min_generation=min_generation,
+                service=service,
+                progress=progress,
+            )
+        )
 
     # ---- many under way ----
 
@@ -165,8 +174,9 @@ class Client:
         options = query_options(timeout, priority, min_generation, service, progress)
         parameters = encode_parameters(params)
         with self._inbox.expecting():
-            return self._connection.submit(wire.Mode.DEFERRED, text, parameters, options,
-                                           self._inbox.deliver)
+            return self._connection.submit(
+                wire.Mode.DEFERRED, text, parameters, options, self._inbox.deliver
+            )
 
     def wait(self, timeout: Optional[float] = None) -> Arrived:
         """The next reply to any async_() request, in order of arrival.
@@ -185,6 +195,37 @@ class Client:
         RequestCancelled."""
         number = request.number if isinstance(request, Future) else request
         self._connection.cancel(number)
+
+    # ---- large results ----
+
+    def stream(
+        self,
+        text: str,
+        *params: Any,
+        timeout: Optional[float] = None,
+        priority: PriorityName = Priority.NORMAL,
+        min_generation: int = 0,
+        service: str = "",
+        progress: Optional[OnProgress] = None,
+    ) -> Stream:
+        """Runs `text` on the least-busy worker; its rows are read piece by piece, as they come.
+
+        with client.stream("from trade") as pieces:
+            for table in pieces: ...
+        """
+        options = query_options(timeout, priority, min_generation, service, progress)
+        stream = Stream(PieceQueue())
+        self._start_stream(stream, text, params, options)
+        return stream
+
+    def _start_stream(
+        self, stream: StreamBase, text: str, params: tuple[Any, ...], options: QueryOptions
+    ) -> None:
+        connection, queue = self._connection, stream._queue
+        number = connection.submit(
+            wire.Mode.DEFERRED, text, encode_parameters(params), options, queue.end, queue.bring
+        )
+        stream.begin(number, connection.take, self.cancel)
 
     # ---- the connection ----
 
@@ -212,13 +253,13 @@ class Client:
     def __repr__(self) -> str:
         return f"<shortq.Client of {self.server.endpoint}>"
 
-    def _submit(self, mode: wire.Mode, text: str, params: tuple[Any, ...],
-                options: QueryOptions) -> Future:
+    def _submit(
+        self, mode: wire.Mode, text: str, params: tuple[Any, ...], options: QueryOptions
+    ) -> Future:
         parameters = encode_parameters(params)
         future = Future(self)
         try:
-            future.number = self._connection.submit(mode, text, parameters, options,
-                                                    future._settle)
+            future.number = self._connection.submit(mode, text, parameters, options, future._settle)
         except Error as error:
             future._settle(0, error)
         return future
@@ -257,8 +298,7 @@ class _Inbox:
     def take(self, timeout: Optional[float]) -> tuple[int, Reply]:
         with self._changed:
             if not self._changed.wait_for(lambda: self._arrived or self._open == 0, timeout):
-                raise make_error(ErrorCode.TIMEOUT,
-                                 "no reply arrived in the time given to wait()")
+                raise make_error(ErrorCode.TIMEOUT, "no reply arrived in the time given to wait()")
             if not self._arrived:
                 raise make_error(ErrorCode.NOT_FOUND, "no async request is under way")
             return self._arrived.popleft()
@@ -299,6 +339,11 @@ def connect(
     Raises ConnectionLostError if no endpoint answered in time, DeniedError, BadRequestError for a
     malformed endpoint or a server of another protocol version.
     """
-    options = ConnectOptions(endpoints_from(where, host, port), connect_timeout, wait_until_ready,
-                             agent or f"shortq-python/{__version__}", user)
+    options = ConnectOptions(
+        endpoints_from(where, host, port),
+        connect_timeout,
+        wait_until_ready,
+        agent or f"shortq-python/{__version__}",
+        user,
+    )
     return Client(options)

@@ -118,6 +118,7 @@ class UnavailableError(Error):
 class DeniedError(Error, PermissionError):
     """The server does not accept this user."""
 
+
 class TooLargeError(Error):
     """Over a limit, which the message names."""
 
@@ -132,6 +133,7 @@ class InternalError(Error):
 
 class ConnectionLostError(Error, ConnectionError):
     """No connection, or it broke; a sync request under way may or may not have run."""
+
 
 _CLASSES: dict[ErrorCode, type[Error]] = {
     ErrorCode.BAD_REQUEST: BadRequestError,

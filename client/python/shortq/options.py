@@ -17,11 +17,15 @@ DEFAULT_PORT = 5001
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How much of a result has arrived. More fields may be added."""
+    """How far a request is.
 
+    fraction     of the query that is done, 0 to 1; None while the engine does not know.
+    rows, bytes  of the result that have arrived.
+    """
+
+    fraction: Optional[float]
     rows: int
     bytes: int
-    last: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,15 +72,17 @@ def query_options(
         try:
             priority = Priority[priority.upper()]
         except KeyError:
-            raise make_error(ErrorCode.BAD_REQUEST,
-                             f"no priority {priority!r}: high, normal or low") from None
+            raise make_error(
+                ErrorCode.BAD_REQUEST, f"no priority {priority!r}: high, normal or low"
+            ) from None
     if not 0 <= min_generation <= limits.U32_MAX:
         raise make_error(ErrorCode.BAD_REQUEST, f"no generation {min_generation}")
     return QueryOptions(timeout, Priority(priority), min_generation, service, progress)
 
 
-def endpoints_from(where: Sequence[Union[str, int]], host: Optional[str],
-                   port: Optional[int]) -> tuple[str, ...]:
+def endpoints_from(
+    where: Sequence[Union[str, int]], host: Optional[str], port: Optional[int]
+) -> tuple[str, ...]:
     """What connect() was told, as ZeroMQ endpoints. Raises BadRequestError."""
     if len(where) == 2 and isinstance(where[1], int) and isinstance(where[0], str):
         host, port, where = where[0], where[1], ()
@@ -89,8 +95,10 @@ def endpoints_from(where: Sequence[Union[str, int]], host: Optional[str],
 
 def _endpoint_of_text(text: Union[str, int]) -> str:
     if not isinstance(text, str) or not text:
-        raise make_error(ErrorCode.BAD_REQUEST, f"{text!r} is no endpoint; it should look like "
-                         "tcp://127.0.0.1:5001")
+        raise make_error(
+            ErrorCode.BAD_REQUEST,
+            f"{text!r} is no endpoint; it should look like " "tcp://127.0.0.1:5001",
+        )
     if "://" in text:
         return text
     host, colon, port = text.rpartition(":")

@@ -140,8 +140,9 @@ class Table:
     Threads: immutable; safe to share. Owns its bytes; outlives the client.
     """
 
-    def __init__(self, fields: Sequence[Field], batches: Sequence[Batch],
-                 facts: ReplyFacts = ReplyFacts()) -> None:
+    def __init__(
+        self, fields: Sequence[Field], batches: Sequence[Batch], facts: ReplyFacts = ReplyFacts()
+    ) -> None:
         self.facts = facts
         self.columns = tuple(
             Column(field, [batch.columns[place] for batch in batches])
@@ -191,8 +192,9 @@ class Table:
 
     def to_pydict(self) -> dict[str, list[Any]]:
         """Column names to lists of values; a name that comes again gets a number: x, x_1."""
-        return {name: column.to_pylist()
-                for name, column in zip(unique_names(self.names), self.columns)}
+        return {
+            name: column.to_pylist() for name, column in zip(unique_names(self.names), self.columns)
+        }
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A DataFrame. Raises ImportError without pandas.
