@@ -40,21 +40,43 @@ std::string shown(std::string_view statement) {
     return std::string(statement.substr(0, kShownStatementBytes)) + " ...";
 }
 
+bool begins_transaction(const Statement& statement) {
+    const std::string word = word_of(statement.tokens.front());
+    return word == "begin" || word == "start";
+}
+
+// What a transaction that is never committed has made is gone when the script's connection is.
+// `begin`: the line of the last statement that began one; 0: none did.
+Result<void> refuse_open_transaction(duckdb_connection connection, const fs::path& script,
+                                     std::size_t begin) {
+    if (begin == 0) return {};
+    // Only where none is open another one can begin.
+    if (execute(connection, "BEGIN TRANSACTION")) return execute(connection, "ROLLBACK");
+    return fail(ErrorCode::kBadRequest,
+                "the script ends inside a transaction, and what that has made would be lost: write "
+                "COMMIT at its end, or leave BEGIN out",
+                script.string() + ':' + std::to_string(begin));
+}
+
 // `script` is the name to show, `file` where it is.
 Result<void> run_script(duckdb_connection connection, const fs::path& script, const fs::path& file,
                         const std::atomic<bool>& stop) {
     const auto text = read_text(file);
     if (!text) return tl::unexpected(text.error());
+    std::size_t begin = 0;
     for (const Statement& statement : split_statements(*text)) {
         if (stop) return tl::unexpected(cancelled());
         auto done = execute(connection, std::string(statement.text));
-        if (done) continue;
+        if (done) {
+            if (begins_transaction(statement)) begin = statement.line;
+            continue;
+        }
         Error error = done.error();
         error.where = script.string() + ':' + std::to_string(statement.line);
         error.message += "\nin the statement: " + shown(statement.text);
         return tl::unexpected(std::move(error));
     }
-    return {};
+    return refuse_open_transaction(connection, script, begin);
 }
 
 // ---- Databases ----

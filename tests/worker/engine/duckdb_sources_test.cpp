@@ -80,6 +80,31 @@ TEST_F(DuckDbSourcesTest, ScriptsMayDoAnything) {
     EXPECT_EQ(ask(*engine, "select a, twice(b), k from v, x.t, p"), "1|10|1\n");
 }
 
+// A script that ends inside a transaction would lose what it has made: it is refused, with the line
+// that began it. Method: scripts that leave one open in several ways, some that do not, and a load
+// for a fork server.
+TEST_F(DuckDbSourcesTest, ScriptsLeaveNoTransactionOpen) {
+    const auto script = folder_.write("startup.sql",
+                                      "begin; create table a as select 1 as i; commit;\n"
+                                      "-- the one that stays open:\n"
+                                      "Begin Transaction;\n"
+                                      "create table b as select 2 as i;\n");
+    const Error error = load_error(script);
+    EXPECT_EQ(error.code, ErrorCode::kBadRequest);
+    EXPECT_EQ(error.where, script.string() + ":3");
+    EXPECT_THAT(error.message, AllOf(HasSubstr("inside a transaction"), HasSubstr("COMMIT")));
+    const auto base = make()->load_base(script);
+    ASSERT_FALSE(base);
+    EXPECT_EQ(base.error().where, script.string() + ":3");
+    EXPECT_EQ(load_error(folder_.write("b.sql", "start transaction;")).where, file("b.sql") + ":1");
+    EXPECT_EQ(ask(*start(folder_.write("d.sql", "begin; create table t as select 1 as i; end;")),
+                  "from t"),
+              "1\n");
+    EXPECT_EQ(ask(*start(folder_.write("e.sql", "begin; create table t as select 1; abort;")),
+                  "show tables"),
+              "");
+}
+
 // A database file that stays attached is attached read-only, whatever the workers may do: they
 // would share the file. Method: a script that leaves one writable; its error; the statement that it
 // proposes, which loads.
