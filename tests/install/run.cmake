@@ -18,7 +18,8 @@ endif()
 run(${CMAKE_COMMAND} --install "${SHORTQ_BUILD_DIR}" --prefix "${prefix}")
 foreach(file IN ITEMS include/shortq/client.h include/shortq/table.h
         include/shortq/proto/columnar.h include/shortq/proto/error.h include/shortq/proto/value.h
-        ${LIBDIR}/libduckdb.so bin/shortq bin/shortq-cli libexec/shortq-worker)
+        ${LIBDIR}/libduckdb.so bin/shortq bin/shortq-cli libexec/shortq-worker
+        lib/python3/dist-packages/shortq/client.py lib/python3/dist-packages/shortq/py.typed)
     if(NOT EXISTS "${prefix}/${file}")
         message(FATAL_ERROR "not installed: ${file}")
     endif()
