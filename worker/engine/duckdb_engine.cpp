@@ -23,6 +23,10 @@ std::string directory_list(const std::vector<std::filesystem::path>& directories
     return '[' + out + ']';
 }
 
+// As text, in the order of end_script().
+constexpr const char* kLimits =
+    "SELECT unnest([current_setting('threads')::VARCHAR, current_setting('memory_limit')])";
+
 bool is_out_of_memory(const Error& error) {
     return error.message.starts_with("Out of Memory Error");
 }
@@ -201,7 +205,7 @@ Result<void> DuckDbEngine::begin_session(Start start) {
         connection_ = std::move(*fresh);
     }
     if (start == Start::kForked) {
-        if (auto done = apply_options(); !done) return done;
+        if (auto done = begin_fork(); !done) return done;
     }
     if (auto done = restore(session_, connection_.get()); !done) return done;
     return lock_down();
@@ -243,25 +247,46 @@ Result<void> DuckDbEngine::start_forked(const EngineOptions& options) try {
     return fail(ErrorCode::kInternal, error.what());
 }
 
-// What a loading process gives the engine as it opens.
-Result<void> DuckDbEngine::apply_options() {
+// What a process that loads has from the start, and differs between those that are forked.
+Result<void> DuckDbEngine::begin_fork() {
+    const auto folder = quote_literal(options_.temp_directory.string());
+    if (auto done = execute(connection_.get(), "SET temp_directory=" + folder); !done) return done;
+    const auto seeded = execute(connection_.get(), "SELECT setseed(" + random_seed() + ")");
+    return seeded ? apply_limits() : seeded;
+}
+
+// What the options say of them, whatever they were.
+Result<void> DuckDbEngine::apply_limits() {
+    const auto bytes = [](std::uint64_t count) { return "'" + std::to_string(count) + "B'"; };
     std::vector<std::string> statements{
-        "SET temp_directory=" + quote_literal(options_.temp_directory.string()),
         "SET threads=" + std::to_string(options_.threads),
-        "SELECT setseed(" + random_seed() + ")",
-    };
-    if (options_.memory_limit_bytes > 0) {
-        statements.push_back("SET memory_limit='" + std::to_string(options_.memory_limit_bytes) +
-                             "B'");
-    }
+        options_.memory_limit_bytes > 0 ? "SET memory_limit=" + bytes(options_.memory_limit_bytes)
+                                        : "RESET memory_limit"};
     if (options_.temp_bytes_max > 0) {
-        statements.push_back("SET max_temp_directory_size='" +
-                             std::to_string(options_.temp_bytes_max) + "B'");
+        statements.push_back("SET max_temp_directory_size=" + bytes(options_.temp_bytes_max));
     }
     for (const std::string& statement : statements) {
         if (auto done = execute(connection_.get(), statement); !done) return done;
     }
     return {};
+}
+
+// A script's limits hold for its own statements. Were they to hold for queries, as well, each
+// worker that loads for itself would take what was meant for all of them.
+Result<void> DuckDbEngine::end_script(const std::vector<std::string>& limits_before) {
+    const auto limits = texts(connection_.get(), kLimits);
+    if (!limits) return tl::unexpected(limits.error());
+    if (*limits == limits_before) return {};
+    constexpr std::array kNames{"threads", "memory_limit"};
+    constexpr std::array kFlags{"--threads", "--memory-limit"};
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+        // The same for every worker: one says it.
+        if (limits->at(i) == limits_before.at(i) || options_.seat > 1) continue;
+        notes_.push_back(std::string("the startup script sets ") + kNames.at(i) + " to " +
+                         limits->at(i) + ", which holds while it runs: for queries use " +
+                         kFlags.at(i));
+    }
+    return apply_limits();
 }
 
 // A folder that the script names would be every worker's, and the names of the files in it are
@@ -280,8 +305,11 @@ Result<void> DuckDbEngine::load_into(const std::filesystem::path& source) {
     const auto before = loaded_extensions(connection_.get());
     if (auto hosted = host_.install(connection_.get()); !hosted) return hosted;
     if (!source.empty()) {
+        const auto limits = texts(connection_.get(), kLimits);
+        if (!limits) return tl::unexpected(limits.error());
         auto loaded = judged(load_source(connection_.get(), source, stop_, notes_));
         if (!loaded) return loaded;
+        if (auto ended = end_script(*limits); !ended) return ended;
         if (auto safe = refuse_writable_files(connection_.get()); !safe) return safe;
         if (auto safe = refuse_other_spill_folder(); !safe) return safe;
     }

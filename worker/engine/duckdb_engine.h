@@ -45,7 +45,9 @@ private:
     [[nodiscard]] Result<void> keep_session();
     [[nodiscard]] Result<Connection> connect() const;
     [[nodiscard]] Result<void> begin_session(Start start);
-    [[nodiscard]] Result<void> apply_options();
+    [[nodiscard]] Result<void> begin_fork();
+    [[nodiscard]] Result<void> apply_limits();
+    [[nodiscard]] Result<void> end_script(const std::vector<std::string>& limits_before);
     [[nodiscard]] Result<void> lock_down();
     [[nodiscard]] Result<void> judged(Result<void> outcome);
 

@@ -11,6 +11,7 @@
 namespace shortq::engine::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -203,6 +204,40 @@ TEST_F(DuckDbSessionTest, TemporaryObjectsAreNoted) {
                             HasSubstr("temporary view tv")));
     EXPECT_THAT(ask(*engine, "FROM tt"), HasSubstr("query_error"));
     EXPECT_EQ(ask(*engine, "SELECT kept_too(a) FROM kept, kept_as_well AS w(b)"), "2\n");
+}
+
+// Goal: a script's threads and memory hold for its load only, in a worker that loads for itself as
+// in one that is forked, and one worker says so. Method: a script that needs the memory it sets;
+// the settings that queries see; the notes.
+TEST_F(DuckDbSessionTest, LimitsOfAScriptHoldForItsLoad) {
+    constexpr std::string_view kScript =
+        "SET threads = 3; SET memory_limit = '128MB';"
+        "CREATE TABLE t AS SELECT count(DISTINCT hash(range)) AS n FROM range(1000000);"
+        "CREATE TABLE seen AS SELECT current_setting('threads')::VARCHAR AS threads;";
+    EngineOptions options{.threads = 2, .memory_limit_bytes = 64ULL << 20, .seat = 1};
+    const auto first = after(kScript, options);
+    EXPECT_EQ(ask(*first,
+                  "SELECT n, threads, current_setting('threads'), current_setting('memory_limit') "
+                  "FROM t, seen"),
+              "1000000|3|2|64.0 MiB\n");
+    EXPECT_THAT(first->notes(), ElementsAre(AllOf(HasSubstr("threads"), HasSubstr("--threads")),
+                                            HasSubstr("--memory-limit")));
+    options.seat = 2;
+    EXPECT_THAT(after(kScript, options)->notes(), IsEmpty());
+    EXPECT_THAT(after("SET threads = 2;", {.threads = 2})->notes(), IsEmpty()) << "no other value";
+}
+
+// Goal: a script cannot load more than the memory given by setting another limit, where it must not
+// spill. Method: a fork server's load; the figure.
+TEST_F(DuckDbSessionTest, AScriptsLimitDoesNotMakeDataFit) {
+    const auto engine =
+        make({.memory_limit_bytes = 20ULL << 20, .measure_directory = folder_.path() / "measure"});
+    const auto loaded = engine->load_base(folder_.write(
+        "startup.sql",
+        "SET memory_limit = '1GB'; CREATE TABLE t AS SELECT hash(range) FROM range(4000000);"));
+    ASSERT_FALSE(loaded);
+    EXPECT_THAT(loaded.error().message,
+                AllOf(HasSubstr("does not fit into memory: it needs "), HasSubstr("20 MiB")));
 }
 
 }  // namespace
