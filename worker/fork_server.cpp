@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "worker/engine/memory_room.h"
+
 namespace shortq::worker {
 namespace {
 
@@ -76,11 +78,25 @@ bool ForkServer::load() {
         return false;
     }
     base_bytes_ = base->memory_bytes;
+    if (const auto room = check_room(); !room) {
+        report(BaseFailed{room.error()});
+        return false;
+    }
     const auto took = std::chrono::steady_clock::now() - start;
     report(BaseLoaded{.load_us = static_cast<std::uint64_t>(
                           std::chrono::duration_cast<std::chrono::microseconds>(took).count()),
                       .base_bytes = base_bytes_});
     return true;
+}
+
+Result<void> ForkServer::check_room() const {
+    if (base_bytes_ == 0)
+        return {};  // No data in memory; or an engine that keeps no account of it.
+    auto room = engine::check_shared_room(options_.engine_options.memory_limit_bytes, base_bytes_,
+                                          options_.workers, options_.worker_threads);
+    if (!room && options_.warm == engine::Warm::kAll)
+        room.error().message += "; or read in advance only what has room, --warm auto";
+    return room;
 }
 
 std::optional<Birth> ForkServer::fork_worker(ForkChannel::Order order) {

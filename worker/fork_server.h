@@ -38,6 +38,7 @@ public:
 private:
     // Errors: reported to the primary already.
     [[nodiscard]] bool load();
+    [[nodiscard]] Result<void> check_room() const;
     [[nodiscard]] std::optional<Birth> fork_worker(ForkChannel::Order order);
     void report(const ForkReport& report);
 

@@ -82,6 +82,16 @@ Result<std::vector<UniqueFd>> lock_database_files(duckdb_connection connection) 
     return locks;
 }
 
+void drop_file_pages(duckdb_connection connection, std::uint64_t memory_limit_bytes) {
+    const auto used = memory_used(connection);
+    if (memory_limit_bytes == 0 || !used || *used <= memory_limit_bytes / 2) return;
+    const auto limit_to = [&](std::uint64_t bytes) {
+        return execute(connection, "SET memory_limit='" + std::to_string(bytes) + "B'");
+    };
+    // A limit that is too low is refused once everything that may go has gone.
+    if (limit_to(memory_limit_bytes / 2)) (void)limit_to(memory_limit_bytes);
+}
+
 Result<void> warm_tables(duckdb_connection connection, Warm warm, std::uint64_t memory_limit_bytes,
                          const std::atomic<bool>& stop, std::vector<std::string>& notes) {
     if (warm == Warm::kOff) return {};
@@ -107,6 +117,12 @@ Result<void> warm_tables(duckdb_connection connection, Warm warm, std::uint64_t 
 
 Result<std::uint64_t> memory_used(duckdb_connection connection) {
     return number(connection, "SELECT sum(memory_usage_bytes) FROM duckdb_memory()");
+}
+
+Result<std::uint64_t> memory_held(duckdb_connection connection) {
+    return number(connection,
+                  "SELECT sum(memory_usage_bytes + temporary_storage_bytes) FROM duckdb_memory() "
+                  "WHERE tag NOT IN ('BASE_TABLE', 'METADATA', 'EXTERNAL_FILE_CACHE')");
 }
 
 Result<std::uint64_t> bytes_spilled(duckdb_connection connection) {

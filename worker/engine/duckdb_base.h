@@ -19,6 +19,9 @@ namespace shortq::engine {
 // Errors: kBadRequest naming a file that cannot be locked: another process writes it.
 [[nodiscard]] Result<std::vector<UniqueFd>> lock_database_files(duckdb_connection connection);
 
+// Makes half of the memory free, as far as what was read of files takes it up: queries want room.
+void drop_file_pages(duckdb_connection connection, std::uint64_t memory_limit_bytes);
+
 // Reads the tables of attached database files into the buffer pool, the smaller ones first, as far
 // as `warm` says. Notes what had no room. Errors: those of the reading.
 [[nodiscard]] Result<void> warm_tables(duckdb_connection connection, Warm warm,
@@ -28,6 +31,9 @@ namespace shortq::engine {
 
 // The bytes that the engine holds in memory now.
 [[nodiscard]] Result<std::uint64_t> memory_used(duckdb_connection connection);
+
+// The bytes, in memory or spilled, that it must keep: it cannot read them again from a file.
+[[nodiscard]] Result<std::uint64_t> memory_held(duckdb_connection connection);
 
 // The bytes that it has written to its spill folder and may want back.
 [[nodiscard]] Result<std::uint64_t> bytes_spilled(duckdb_connection connection);

@@ -9,6 +9,7 @@
 #include "worker/engine/duckdb_errors.h"
 #include "worker/engine/duckdb_run.h"
 #include "worker/engine/duckdb_sources.h"
+#include "worker/engine/memory_room.h"
 #include "worker/engine/sql_lexer.h"
 
 namespace shortq::engine {
@@ -29,24 +30,6 @@ constexpr const char* kLimits =
 
 bool is_out_of_memory(const Error& error) {
     return error.message.starts_with("Out of Memory Error");
-}
-
-std::uint64_t mebibytes(std::uint64_t bytes) { return (bytes >> 20) + 1; }
-
-// `needed`: 0, not known. `reason`: the engine's own words.
-std::string no_room(std::uint64_t needed, std::uint64_t limit, const std::string& reason) {
-    std::string text = "the data does not fit into memory: ";
-    if (needed > 0) text += "it needs " + std::to_string(mebibytes(needed)) + " MiB, and ";
-    text += std::to_string(limit >> 20) +
-            " MiB is the limit for all workers together. Either give more, ";
-    // Queries want room, too: half as much again.
-    text += needed > 0
-                ? "--memory-limit " + std::to_string(mebibytes(needed + needed / 2)) + "M or above"
-                : "with --memory-limit";
-    text +=
-        "; or leave the data in a file, which is read as it is needed: ATTACH a DuckDB file "
-        "(READ_ONLY), or create views over Parquet files.\nThe engine says: ";
-    return text + reason.substr(0, reason.find('\n'));
 }
 
 // In [-1, 1), as setseed() wants it.
@@ -147,6 +130,10 @@ Result<void> DuckDbEngine::judged(Result<void> outcome) {
 Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
     if (auto loaded = load_base(source); !loaded) return loaded;
     const ActiveRun<DuckDbEngine> active(*this);
+    const auto held = memory_held(connection_.get());
+    if (!held) return tl::unexpected(held.error());
+    if (auto room = check_own_room(options_.memory_limit_bytes, *held, options_.threads); !room)
+        return room;
     return begin_session(Start::kLoaded);
 } catch (const std::exception& error) {
     return fail(ErrorCode::kInternal, source.string() + ": " + error.what());
@@ -182,7 +169,7 @@ Result<void> DuckDbEngine::does_not_fit(const std::filesystem::path& source, Err
         needed = memory_used(measured.connection_.get()).value_or(0) +
                  bytes_spilled(measured.connection_.get()).value_or(0);
     }
-    error.message = no_room(needed, options_.memory_limit_bytes, error.message);
+    error.message = does_not_fit_text(needed, options_.memory_limit_bytes, error.message);
     return tl::unexpected(std::move(error));
 }
 
@@ -216,6 +203,7 @@ Result<ForkBase> DuckDbEngine::prepare_fork(Warm warm) try {
     auto locks = lock_database_files(connection_.get());
     if (!locks) return tl::unexpected(locks.error());
     locks_ = std::move(*locks);
+    if (warm != Warm::kAll) drop_file_pages(connection_.get(), options_.memory_limit_bytes);
     auto read = warm_tables(connection_.get(), warm, options_.memory_limit_bytes, stop_, notes_);
     if (!read) return tl::unexpected(read.error());
     const auto spilled = bytes_spilled(connection_.get());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/worker/engine/fixture.h"
+#include "worker/engine/duckdb_catalog.h"
 #include "worker/engine/duckdb_errors.h"
 #include "worker/engine/duckdb_handles.h"
 
@@ -167,6 +168,45 @@ TEST_F(DuckDbBaseTest, SpilledBytesAreCounted) {
     const auto spilled = bytes_spilled(connection_.get());
     ASSERT_TRUE(spilled);
     EXPECT_GT(*spilled, kMega);
+}
+
+// Goal: what can be read again from a file is no burden, what cannot is one, spilled or not.
+// Method: a table of a file, read; the same in memory; then so little memory that it spills.
+TEST_F(DuckDbBaseTest, OnlyWhatIsInNoFileIsHeld) {
+    attach({table_of_8_mb("t")});
+    EXPECT_GT(warmed_bytes(Warm::kAll), 7 * kMega);
+    const auto held = [&] { return memory_held(connection_.get()).value(); };
+    EXPECT_LT(held(), kMega);
+    must("CREATE TABLE mine AS FROM base.t");
+    EXPECT_GT(held(), 7 * kMega);
+    must("SET temp_directory='" + (folder_.path() / "spill").string() + "'");
+    must("SET memory_limit='4MB'");
+    EXPECT_LT(used(), 4 * kMega);
+    EXPECT_GT(held(), 7 * kMega);
+}
+
+// Goal: what a script has read of files does not take the room of queries; tables in memory stay,
+// and the limit is as it was. Method: as much of both as leaves less than half.
+TEST_F(DuckDbBaseTest, PagesOfFilesMakeRoom) {
+    must("SET temp_directory=''");  // As in a fork server.
+    attach({table_of_8_mb("t"), table_of_8_mb("u")});
+    must("CREATE TABLE mine AS FROM base.t");
+    EXPECT_GT(warmed_bytes(Warm::kAll), 7 * kMega);
+    must("SET memory_limit='64MB'");
+    const auto all = used();
+    drop_file_pages(connection_.get(), 64 * kMega);
+    EXPECT_EQ(used(), all) << "there is room";
+    must("SET memory_limit='40MB'");
+    drop_file_pages(connection_.get(), 40 * kMega);
+    EXPECT_LE(used(), 20 * kMega);
+    const auto limit = [&] {
+        return texts(connection_.get(), "SELECT current_setting('memory_limit')").value().front();
+    };
+    EXPECT_EQ(limit(), "38.1 MiB");
+    drop_file_pages(connection_.get(), 12 * kMega);
+    EXPECT_THAT(used(), AllOf(::testing::Gt(7 * kMega), ::testing::Lt(14 * kMega)));
+    EXPECT_EQ(limit(), "38.1 MiB") << "one that cannot be reached is not set";
+    EXPECT_GT(warmed_bytes(Warm::kAll), 7 * kMega) << "it can be read again";
 }
 
 }  // namespace
