@@ -262,6 +262,70 @@ TEST_F(DuckDbSourcesTest, RelativeAndLinkedSourcesWork) {
     std::filesystem::current_path("/");
 }
 
+// No character in a path keeps a source from being served. Method: each kind of source, with names
+// full of quotes, blanks and what means a pattern elsewhere, beside files that such a pattern fits.
+TEST_F(DuckDbSourcesTest, OddPathsAreServed) {
+    const std::string odd = "it's [1] \"a\" b*; c\\d %20 \xc3\xa9";
+    folder_.write(odd + "/x[2]*.csv", "a\n1\n");
+    folder_.write(odd + "/x2z.csv", "a\n2\n");
+    folder_.write(odd + "/p/day=it's/y[0-9].csv", "a\n3\n");
+    make_files("attach '" + file("made.duckdb") +
+               "' as o; create table o.t as select 7 as i; detach o;");
+    const auto folder = folder_.path() / odd;
+    std::filesystem::rename(file("made.duckdb"), folder / "it's.duckdb");
+    const auto engine = start(folder);
+    EXPECT_EQ(ask(*engine, "show tables"), "p\nx2z\nx[2]*\n");
+    EXPECT_EQ(ask(*engine, "select a from \"x[2]*\""), "1\n");
+    EXPECT_EQ(ask(*engine, "select * from p"), "3|it's\n");
+    EXPECT_EQ(ask(*engine, "from 'x2z.csv'"), "2\n");
+    EXPECT_EQ(ask(*start(folder / "x[2]*.csv"), "select a from \"x[2]*\""), "1\n");
+    EXPECT_EQ(ask(*start(folder / "it's.duckdb"), "select i from t"), "7\n");
+    const auto script = folder_.write(odd + "/it's.sql", "create view v as from 'x2z.csv';\nselec");
+    EXPECT_EQ(load_error(script).where, script.string() + ":2");
+    folder_.write(odd + "/it's.sql", "create view v as from 'x2z.csv';");
+    EXPECT_EQ(ask(*start(script), "from v"), "2\n");
+}
+
+// What a symbolic link leads to may be changed under way: who has loaded keeps what it had, the
+// next load has the new. Method: a database behind a link; the link is replaced by a rename; its
+// target is.
+TEST_F(DuckDbSourcesTest, LinksMayBeReplaced) {
+    const auto make_database = [&](const std::string& name, int value) {
+        make_files("attach '" + file(name) + "' as o; create table o.t as select " +
+                   std::to_string(value) + " as i; detach o;");
+    };
+    make_database("one.duckdb", 1);
+    make_database("two.duckdb", 2);
+    std::filesystem::create_symlink("one.duckdb", file("hdb.duckdb"));
+    const auto first = start(file("hdb.duckdb"));
+    std::filesystem::create_symlink("two.duckdb", file("new"));
+    std::filesystem::rename(file("new"), file("hdb.duckdb"));
+    const auto second = start(file("hdb.duckdb"));
+    make_database("three.duckdb", 3);
+    std::filesystem::rename(file("three.duckdb"), file("two.duckdb"));
+    const auto third = start(file("hdb.duckdb"));
+    EXPECT_EQ(ask(*first, "select i from hdb.t"), "1\n");
+    EXPECT_EQ(ask(*second, "select i from hdb.t"), "2\n");
+    EXPECT_EQ(ask(*third, "select i from hdb.t"), "3\n");
+    std::filesystem::remove(file("two.duckdb"));
+    EXPECT_THAT(load_error(file("hdb.duckdb")).message, HasSubstr("no such file or folder"));
+}
+
+// A file that leaves a folder leaves its table without data until the next load, which no longer
+// has the table. Method: remove one of two; the other is served on.
+TEST_F(DuckDbSourcesTest, FilesMayLeaveAFolder) {
+    folder_.write("stays.csv", "a\n1\n");
+    folder_.write("goes.csv", "a\n2\n");
+    const auto engine = start(folder_.path());
+    std::filesystem::remove(file("goes.csv"));
+    EXPECT_THAT(ask(*engine, "from goes"), HasSubstr("goes.csv"));
+    EXPECT_EQ(ask(*engine, "from stays"), "1\n");
+    const auto next = start(folder_.path());
+    EXPECT_EQ(ask(*next, "show tables"), "stays\n");
+    std::filesystem::remove(file("stays.csv"));
+    EXPECT_THAT(load_error(folder_.path()).message, HasSubstr("no Parquet or CSV file"));
+}
+
 // Interrupts end a load. Method: a script that would run for hours; interrupt from another thread.
 TEST_F(DuckDbSourcesTest, InterruptsEndALoad) {
     const auto script = folder_.write(
