@@ -143,6 +143,13 @@ def _rising(values: Sequence[int]) -> bool:
     return all(map(operator.le, values, values[1:]))
 
 
+def _bounds(values: Sequence[int]) -> tuple[int, int]:
+    if numpy is not None:
+        array = numpy.asarray(values)
+        return int(array.min()), int(array.max())
+    return min(values), max(values)
+
+
 def _check_views(array: Array) -> None:
     _hold(array.buffers[1], array.length, _VIEW_BYTES, "buffer of views")
     words = numbers(array.buffers[1], "i", array.length * 4)
@@ -217,7 +224,8 @@ def _check_indices(field: Field, array: Array) -> None:
         return
     count = array.dictionary[0].length
     indices = numbers(array.buffers[1], INTEGERS[field.format], array.length)
-    if 0 <= min(indices) and max(indices) < count:
+    least, most = _bounds(indices)
+    if least >= 0 and most < count:
         return  # The usual case, at full speed; null slots may hold anything.
     for index, valid in zip(indices, _validity(array)):
         if valid and not 0 <= index < count:

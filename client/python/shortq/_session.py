@@ -58,6 +58,7 @@ class SessionTimes:
 
 _HEARTBEAT_DEFAULT = 1.0
 _ROUNDS_MAX = 8
+_DEADLINES_KEPT = 64
 
 
 class Session:
@@ -124,6 +125,7 @@ class Session:
             # Beyond what the wire can say, a deadline is as good as none.
             request.expires = now + options.timeout
             deadline = request.expires + self._times.deadline_slack
+            self._forget_old_deadlines()
             heapq.heappush(self._deadlines, (deadline, number))
         self._requests[number] = request
         if self.phase is Phase.OPEN:
@@ -450,6 +452,12 @@ class Session:
         if self.phase is Phase.OPEN:
             return min(wake, self._next_heartbeat, self._last_heard + self._silence_limit())
         return min(wake, self._next_attempt) if self.phase is Phase.GREETING else wake
+
+    def _forget_old_deadlines(self) -> None:
+        """Once those of answered requests are the most."""
+        if len(self._deadlines) > 2 * len(self._requests) + _DEADLINES_KEPT:
+            self._deadlines = [entry for entry in self._deadlines if entry[1] in self._requests]
+            heapq.heapify(self._deadlines)
 
     def _silence_limit(self) -> float:
         several = len(self._options.endpoints) > 1

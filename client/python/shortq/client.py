@@ -329,8 +329,8 @@ def connect(
 ) -> Client:
     """A client of the shortq server at tcp://127.0.0.1:5001, or `where`.
 
-    where             endpoints like "tcp://host:5001" or "host:5001", tried in order and again when
-                      one is lost (failover); or a host and a port.
+    where             a port; a host and a port; or endpoints like "tcp://host:5001" or "host:5001",
+                      tried in order and again when one is lost (failover).
     connect_timeout   seconds until the first welcome.
     wait_until_ready  keep trying within connect_timeout until a worker can answer, not only the
                       primary.

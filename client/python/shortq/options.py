@@ -84,7 +84,9 @@ def endpoints_from(
     where: Sequence[Union[str, int]], host: Optional[str], port: Optional[int]
 ) -> tuple[str, ...]:
     """What connect() was told, as ZeroMQ endpoints. Raises BadRequestError."""
-    if len(where) == 2 and isinstance(where[1], int) and isinstance(where[0], str):
+    if len(where) == 1 and isinstance(where[0], int):
+        port, where = where[0], ()
+    elif len(where) == 2 and isinstance(where[1], int) and isinstance(where[0], str):
         host, port, where = where[0], where[1], ()
     if not where or host is not None or port is not None:
         if where:

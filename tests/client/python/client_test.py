@@ -268,7 +268,8 @@ class ConnectTest(unittest.TestCase):
             ("host", 0),
             ("host", 70000),
             ("",),
-            (5,),
+            (0,),
+            ("a:1", 5, 6),
         ):
             with self.subTest(where), self.assertRaises(shortq.BadRequestError):
                 shortq.connect(*where, connect_timeout=0.05)  # type: ignore[arg-type]
@@ -282,6 +283,7 @@ class ConnectTest(unittest.TestCase):
             ((), None, None, ("tcp://127.0.0.1:5001",)),
             ((), None, 7, ("tcp://127.0.0.1:7",)),
             ((), "h", None, ("tcp://h:5001",)),
+            ((7,), None, None, ("tcp://127.0.0.1:7",)),
             (("h", 7), None, None, ("tcp://h:7",)),
             (("h",), None, None, ("tcp://h:5001",)),
             (("h:7", "tcp://g:8"), None, None, ("tcp://h:7", "tcp://g:8")),

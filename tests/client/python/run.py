@@ -6,6 +6,7 @@ The environment says where things are: SHORTQ_PROGRAMS, the folder of shortq and
 
 import importlib
 import importlib.util
+import os
 import pathlib
 import sys
 import unittest
@@ -19,6 +20,8 @@ def main() -> None:
         if importlib.util.find_spec(module) is None:
             print(f"skipped: {package} is not installed (tools/setup installs it)")
             sys.exit(_SKIPPED)
+    if "SHORTQ_PROGRAMS" not in os.environ:
+        sys.exit("run.py: set SHORTQ_PROGRAMS to the folder of shortq: build/release/bin")
     arguments = sys.argv[1:]
     if arguments[0] == "--without-numpy":
         sys.modules["numpy"] = None  # type: ignore[assignment]  # Importing it fails from now on.

@@ -274,6 +274,15 @@ class SessionTest(SessionCase):
         self.assertEqual(self.code_of(number), ErrorCode.TIMEOUT)
         self.assertEqual(self.sent_of(Kind.CANCEL), [[number, 11]])
 
+    def test_deadlines_of_answered_requests_are_forgotten(self) -> None:
+        self.welcome()
+        for _ in range(1000):
+            self.reply(self.submit(timeout=3600))
+        self.assertLess(len(self.session._deadlines), 100)
+        number = self.submit(timeout=1)
+        self.pass_time(3.1)
+        self.assertEqual(self.code_of(number), ErrorCode.TIMEOUT)
+
     def test_a_refusal_is_for_good(self) -> None:
         number = self.submit()
         self.error(0, ErrorCode.DENIED)
