@@ -112,8 +112,9 @@ TEST_F(CommandLineTest, TheReadyLineTellsWhereAndWhat) {
     EXPECT_THAT(server.ready_line(), StartsWith("ready " + server.endpoint() + " workers=3"));
 }
 
-// Case 30. Goal: Ctrl-C in the terminal drains. Method: send INT to the whole family with queries
-// under way; they end well, new ones are refused, and the exit status is 0.
+// Case 30. Goal: Ctrl-C in the terminal drains. Method: send INT to the whole family, the fork
+// server included, with queries under way; they end well, new ones are refused, and the exit status
+// is 0.
 TEST_F(CommandLineTest, CtrlCLetsRunningQueriesFinish) {
     Server server(test_engine(2));
     auto client = server.connect();
@@ -121,8 +122,7 @@ TEST_F(CommandLineTest, CtrlCLetsRunningQueriesFinish) {
     auto first = client.submit("sleep 1500");
     auto second = client.submit("sleep 1500");
     ASSERT_TRUE(wait_until_running(client, 2));
-    for (const pid_t worker : server.workers()) ASSERT_EQ(::kill(worker, SIGINT), 0);
-    server.signal(SIGINT);
+    for (const auto& process : server.family()) ASSERT_EQ(::kill(process.pid, SIGINT), 0);
     ASSERT_TRUE(wait_until([&] {
         const auto late = client.deferred("echo late");
         return !late && late.error().code == ErrorCode::kUnavailable;
