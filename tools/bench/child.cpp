@@ -77,6 +77,12 @@ Child::~Child() {
     }
 }
 
+std::string endpoint_in(const std::string& ready_line) {
+    const auto start = ready_line.find("tcp://");
+    if (start == std::string::npos) return {};
+    return ready_line.substr(start, ready_line.find(' ', start) - start);
+}
+
 std::string program_next_to_this_one(const std::string& name) {
     return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
 }

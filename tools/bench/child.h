@@ -21,6 +21,7 @@ public:
     Child& operator=(Child&& other) noexcept;
     ~Child();  // SIGTERM, and waits for its end.
 
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     [[nodiscard]] const std::string& first_line() const noexcept { return first_line_; }
 
 private:
@@ -29,6 +30,9 @@ private:
     pid_t pid_ = -1;
     std::string first_line_;
 };
+
+// "tcp://127.0.0.1:5001" of a primary's "ready tcp://127.0.0.1:5001 workers=2 ..."; else empty.
+[[nodiscard]] std::string endpoint_in(const std::string& ready_line);
 
 // The program `name` in the folder of this program.
 [[nodiscard]] std::string program_next_to_this_one(const std::string& name);

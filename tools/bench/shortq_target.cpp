@@ -29,7 +29,7 @@ public:
           primary_(std::move(primary)),
           payload_(payload),
           text_("echo " + payload),
-          dealer_(endpoint_of(primary_.first_line())) {}
+          dealer_(endpoint_in(primary_.first_line())) {}
 
     // Says hello and keeps the session.
     Result<void> connect() {
@@ -61,13 +61,6 @@ public:
     }
 
 private:
-    // "tcp://127.0.0.1:5001" of "ready tcp://127.0.0.1:5001 workers=2 ...".
-    static std::string endpoint_of(const std::string& ready) {
-        const auto start = ready.find("tcp://");
-        if (start == std::string::npos) return {};
-        return ready.substr(start, ready.find(' ', start) - start);
-    }
-
     // Reads one message; true if it was the last piece of an answer.
     Result<bool> take_message() {
         const auto received = dealer_.receive();

@@ -1,0 +1,225 @@
+#include "tools/bench/memory.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "shortq/client.h"
+#include "tools/bench/child.h"
+#include "tools/bench/processes.h"
+#include "tools/bench/temporary_folder.h"
+
+namespace shortq::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::minutes kPatience{10};  // For whatever takes long: the load of big data.
+// A seat whose workers die soon after they became ready gets the next one after a pause, to spare
+// the machine. One that has been ready for ten seconds is replaced at once.
+constexpr std::chrono::milliseconds kUntilStable{10'500};
+constexpr const char* kProbe = "select 1";
+
+struct Source {
+    std::string name;
+    std::string path;
+    std::string scan;
+};
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A running server and a connection to it.
+class Server {
+public:
+    static Result<Server> start(const std::string& source, const std::string& spawn,
+                                unsigned workers) {
+        auto primary =
+            Child::start({program_next_to_this_one("shortq"), "-p", "0", "--spawn", spawn,
+                          "--log-level", "warn", std::to_string(workers), source});
+        if (!primary) return tl::unexpected(primary.error());
+        ConnectOptions options;
+        options.endpoints = {endpoint_in(primary->first_line())};
+        options.connect_timeout = kPatience;
+        options.wait_until_ready = true;
+        auto client = Client::connect(options);
+        if (!client) return tl::unexpected(client.error());
+        return Server(std::move(*primary), std::move(*client), workers);
+    }
+
+    [[nodiscard]] pid_t pid() const { return primary_.pid(); }
+
+    // Until every worker can answer.
+    Result<void> wait_until_ready() {
+        return until("not all workers became ready", [this]() -> Result<bool> {
+            const auto ready = number("select count(*) from shortq.workers where state = 'ready'");
+            if (!ready) return tl::unexpected(ready.error());
+            return *ready == workers_;
+        });
+    }
+
+    // Until every worker has run `query`.
+    Result<void> run_everywhere(const std::string& query) {
+        std::set<std::uint32_t> missing = all_seats();
+        return until("a worker gets no query", [&]() -> Result<bool> {
+            const auto answered = run_at_once(query);
+            if (!answered) return tl::unexpected(answered.error());
+            for (const auto seat : *answered) missing.erase(seat);
+            return missing.empty();
+        });
+    }
+
+    // Kills the worker on a seat; milliseconds until the one that follows has answered a query.
+    Result<double> replace(std::uint32_t seat) {
+        const auto pid_query = fmt::format("select pid from shortq.workers where id = {}", seat);
+        const auto pid = number(pid_query);
+        if (!pid) return tl::unexpected(pid.error());
+        const auto start = Clock::now();
+        if (*pid <= 1 || ::kill(static_cast<pid_t>(*pid), SIGKILL) != 0)
+            return fail(ErrorCode::kInternal, "the worker cannot be killed");
+        // Nothing was under way, so that whatever the seat answers from now on is the successor's.
+        auto back = until("a killed worker does not come back", [&]() -> Result<bool> {
+            const auto answered = run_at_once(kProbe);
+            if (!answered) return tl::unexpected(answered.error());
+            return answered->contains(seat);
+        });
+        if (!back) return tl::unexpected(back.error());
+        const auto took = seconds_since(start) * 1000;
+        const auto successor = number(pid_query);
+        if (!successor) return tl::unexpected(successor.error());
+        if (*successor == *pid) return fail(ErrorCode::kInternal, "the worker was not replaced");
+        return took;
+    }
+
+private:
+    Server(Child primary, Client client, unsigned workers)
+        : primary_(std::move(primary)), client_(std::move(client)), workers_(workers) {}
+
+    template <class Condition>
+    static Result<void> until(const char* otherwise, Condition holds) {
+        constexpr std::chrono::milliseconds kBetweenLooks{1};  // Asking is not to be the load.
+        for (const auto start = Clock::now(); Clock::now() - start < kPatience;) {
+            const auto so = holds();
+            if (!so) return tl::unexpected(so.error());
+            if (*so) return {};
+            std::this_thread::sleep_for(kBetweenLooks);
+        }
+        return fail(ErrorCode::kTimeout, otherwise);
+    }
+
+    [[nodiscard]] std::set<std::uint32_t> all_seats() const {
+        std::set<std::uint32_t> seats;
+        for (std::uint32_t seat = 1; seat <= workers_; ++seat) seats.insert(seat);
+        return seats;
+    }
+
+    // One query for each worker; the seats that answered.
+    Result<std::set<std::uint32_t>> run_at_once(const std::string& query) {
+        QueryOptions options;
+        options.timeout = kPatience;
+        std::vector<Submitted> submitted;
+        for (unsigned i = 0; i < workers_; ++i)
+            submitted.push_back(client_.submit(query, {}, options));
+        std::set<std::uint32_t> seats;
+        for (auto& one : submitted) {
+            const auto table = one.reply.get();
+            if (!table) return tl::unexpected(table.error());
+            seats.insert(table->facts().worker);
+        }
+        return seats;
+    }
+
+    Result<std::int64_t> number(const std::string& query) {
+        const auto table = client_.sync(query);
+        if (!table) return tl::unexpected(table.error());
+        if (table->rows() != 1) return fail(ErrorCode::kInternal, "not one row", query);
+        return table->integer(0, 0);
+    }
+
+    Child primary_;
+    Client client_;
+    unsigned workers_;
+};
+
+Result<MemoryRow> measure(const Source& source, const std::string& spawn, unsigned workers,
+                          unsigned kills) {
+    MemoryRow row{.source = source.name, .spawn = spawn, .workers = workers, .replaced_ms = {}};
+    const auto start = Clock::now();
+    auto server = Server::start(source.path, spawn, workers);
+    if (!server) return tl::unexpected(server.error());
+    if (auto ready = server->wait_until_ready(); !ready) return tl::unexpected(ready.error());
+    row.ready_s = seconds_since(start);
+    if (auto run = server->run_everywhere(source.scan); !run) return tl::unexpected(run.error());
+    const auto memory = proportional_bytes(family_of(server->pid()));
+    if (!memory) return tl::unexpected(memory.error());
+    row.memory_mb = static_cast<double>(*memory) / (1024 * 1024);
+    for (unsigned round = 0; round < kills; ++round) {
+        if (round > 0) std::this_thread::sleep_for(kUntilStable);
+        for (std::uint32_t seat = 1; seat <= workers; ++seat) {
+            const auto replaced = server->replace(seat);
+            if (!replaced) return tl::unexpected(replaced.error());
+            row.replaced_ms.push_back(*replaced);
+        }
+    }
+    return row;
+}
+
+// ---- Sources
+
+Result<std::string> write_script(const std::filesystem::path& path, const std::string& sql) {
+    std::ofstream file(path);
+    file << sql;
+    if (!file.flush()) return fail(ErrorCode::kInternal, std::strerror(errno), path.string());
+    return path.string();
+}
+
+// A table t of four columns, made by a script, and a database file with the same table.
+Result<std::vector<Source>> generate(const std::filesystem::path& folder, std::uint64_t rows) {
+    const auto select = fmt::format(
+        "select i as id, (i * 7919) % 1000000 as k, hash(i) % 1000003 as h, (i % 9973) * "
+        "0.25::double as v from range({}) g(i)",
+        rows);
+    const std::string scan = "select count(*), max(id), sum(k), sum(h), sum(v) from t";
+    const auto script = write_script(folder / "load.sql", "create table t as " + select + ";\n");
+    if (!script) return tl::unexpected(script.error());
+    const auto file = (folder / "table.duckdb").string();
+    const auto maker =
+        write_script(folder / "make.sql", fmt::format("attach '{}' as f;\ncreate table f.t as {};\n"
+                                                      "detach f;\n",
+                                                      file, select));
+    if (!maker) return tl::unexpected(maker.error());
+    // Ends at once: its script has made the file.
+    if (auto made = Server::start(*maker, "exec", 1); !made) return tl::unexpected(made.error());
+    return std::vector<Source>{{"in memory", *script, scan}, {"in a file", file, scan}};
+}
+
+}  // namespace
+
+Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options) {
+    const TemporaryFolder folder;
+    auto sources = options.source.empty()
+                       ? generate(folder.path(), options.rows)
+                       : std::vector<Source>{{options.source, options.source, options.scan}};
+    if (!sources) return tl::unexpected(sources.error());
+    std::vector<MemoryRow> rows;
+    for (const auto& source : *sources) {
+        for (const auto& spawn : options.spawns) {
+            for (const unsigned workers : options.workers) {
+                auto row = measure(source, spawn, workers, options.kills);
+                if (!row) return tl::unexpected(row.error());
+                rows.push_back(std::move(*row));
+            }
+        }
+    }
+    return rows;
+}
+
+}  // namespace shortq::bench

@@ -1,0 +1,41 @@
+// tools/bench/memory.h: what workers cost: how long it takes until all are ready, how much memory
+// they have together, and how soon a killed one is replaced; forked and loaded by each for itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/error.h"
+#include "tools/bench/report.h"
+
+namespace shortq::bench {
+
+struct MemoryOptions {
+    std::uint64_t rows = 20'000'000;      // Of the generated table t, in memory and in a file.
+    std::string source;                   // Instead of the generated ones.
+    std::string scan;                     // Reads all that is to be shared; with `source` only.
+    std::vector<unsigned> workers{1, 4};  // The first is what the others are compared with.
+    std::vector<std::string> spawns{"fork", "exec"};
+    unsigned kills = 3;  // Of each worker.
+};
+
+// One server.
+struct MemoryRow {
+    std::string source;  // "in memory", "in a file", or the path that was given.
+    std::string spawn;
+    unsigned workers = 0;
+    double ready_s = 0;               // From the start until every worker is ready.
+    double memory_mb = 0;             // Pss of all its processes, after every worker has scanned.
+    std::vector<double> replaced_ms;  // From kill -9 to an answer from the worker that follows.
+};
+
+// Starts one server after the other. Errors: kBadRequest for a scan that cannot run; kInternal if a
+// server does not start or a worker does not come back.
+[[nodiscard]] Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options);
+
+// A line for each row, in order, with ratios to the first of the same source and spawn.
+[[nodiscard]] std::string as_table(const std::vector<MemoryRow>& rows);
+[[nodiscard]] std::vector<Metric> as_metrics(const std::vector<MemoryRow>& rows);
+
+}  // namespace shortq::bench

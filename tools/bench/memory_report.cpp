@@ -1,0 +1,60 @@
+// tools/bench/memory_report.cpp: what was measured of workers' memory, for people and programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/bench/memory.h"
+
+namespace shortq::bench {
+namespace {
+
+// What a row is compared with.
+const MemoryRow& first_like(const std::vector<MemoryRow>& rows, const MemoryRow& row) {
+    return *std::ranges::find_if(rows, [&](const MemoryRow& other) {
+        return other.source == row.source && other.spawn == row.spawn;
+    });
+}
+
+std::string name_of(const MemoryRow& row, std::string_view figure) {
+    std::string source = row.source;
+    std::ranges::replace(source, ' ', '_');
+    return fmt::format("memory.{}.{}.w{}.{}", source, row.spawn, row.workers, figure);
+}
+
+std::string replaced(const MemoryRow& row) {
+    if (row.replaced_ms.empty()) return "-";
+    const Metric metric{{}, "ms", row.replaced_ms};
+    return fmt::format("{:.0f} ms ({:.0f} to {:.0f}, {} kills)", metric.median(), metric.min(),
+                       metric.max(), row.replaced_ms.size());
+}
+
+}  // namespace
+
+std::string as_table(const std::vector<MemoryRow>& rows) {
+    std::size_t width = 6;
+    for (const auto& row : rows) width = std::max(width, row.source.size());
+    std::string table =
+        fmt::format("{:<{}}  {:<5} {:>7} {:>10} {:>6} {:>10} {:>6}  {}\n", "source", width, "spawn",
+                    "workers", "all ready", "ratio", "memory", "ratio", "killed one replaced");
+    for (const auto& row : rows) {
+        const auto& first = first_like(rows, row);
+        table += fmt::format("{:<{}}  {:<5} {:>7} {:>8.2f} s {:>6.2f} {:>7.0f} MB {:>6.2f}  {}\n",
+                             row.source, width, row.spawn, row.workers, row.ready_s,
+                             row.ready_s / first.ready_s, row.memory_mb,
+                             row.memory_mb / first.memory_mb, replaced(row));
+    }
+    return table;
+}
+
+std::vector<Metric> as_metrics(const std::vector<MemoryRow>& rows) {
+    std::vector<Metric> metrics;
+    for (const auto& row : rows) {
+        metrics.push_back({name_of(row, "all_ready"), "s", {row.ready_s}});
+        metrics.push_back({name_of(row, "pss"), "MB", {row.memory_mb}});
+        if (!row.replaced_ms.empty())
+            metrics.push_back({name_of(row, "killed_to_answer"), "ms", row.replaced_ms});
+    }
+    return metrics;
+}
+
+}  // namespace shortq::bench
