@@ -13,6 +13,7 @@ import threading
 import unittest
 import weakref
 
+import msgpack
 import shortq
 from servers import FACTS, PATIENCE, FakeServer, bigint_bodies, wait_until
 from shortq._wire import Kind
@@ -151,6 +152,13 @@ class ClientTest(ClientCase):
         self.server.reply(self.next_request(), 3)
         self.assertEqual(deferred.result(PATIENCE).scalar(), 3)
 
+    def test_a_server_that_is_gone_is_noticed_at_once(self) -> None:
+        sync = self.client.submit_sync("s")
+        self.server.hear(Kind.REQUEST)
+        self.server.close()
+        with self.assertRaises(shortq.ConnectionLostError):
+            sync.result(10)  # By silence alone it would take 15 s.
+
     def test_garbage_is_survived(self) -> None:
         future = self.client.submit("q")
         request = self.next_request()
@@ -244,6 +252,23 @@ class StreamTest(ClientCase):
         self.assertEqual(len(next(stream)), 1)
         with self.assertRaises(shortq.WorkerLostError):
             next(stream)
+
+    def test_what_was_used_is_credited(self) -> None:
+        size = 600_000
+        schema = msgpack.packb([["b", "w:1", "BLOB", False, [], [], []]])
+        layout = msgpack.packb([size, [size, 0, 2], [0, size]])
+        with self.client.stream("q") as stream:
+            request = self.next_request()
+            for sequence in range(3):
+                bodies = (schema, layout, bytes(size))[0 if sequence == 0 else 1 :]
+                self.server.say(5, request, 0, sequence, 1, False, *FACTS, bodies=bodies)
+            for _ in range(3):  # Having got the third, it has used two.
+                next(stream)
+            credits = [self.server.hear(Kind.CREDIT)[0][2:] for _ in range(2)]
+        used = 2 * (size + len(layout)) + len(schema)
+        self.assertEqual(
+            credits, [[0, self.server.session, 0, used], [request, self.server.session, 0, used]]
+        )
 
     def test_leaving_early_stops_the_query(self) -> None:
         with self.client.stream("q") as stream:

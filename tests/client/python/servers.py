@@ -152,6 +152,9 @@ class FakeServer:
         return self
 
     def __exit__(self, *_rest: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._context.destroy(linger=0)
 
     def hear(self, kind: Optional[Kind] = None, patience: float = PATIENCE) -> list[Any]:
