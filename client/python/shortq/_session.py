@@ -398,8 +398,9 @@ class Session:
 
     def _on_progress(self, progress: wire.Progress) -> None:
         request = self._requests.get(progress.id)
-        if request is not None and request.sent and progress.progress_ppm >= 0:
-            self._tell(request, fraction=min(progress.progress_ppm / 1e6, 1.0))
+        if request is not None and request.sent:
+            known = progress.progress_ppm >= 0
+            self._tell(request, fraction=min(progress.progress_ppm / 1e6, 1.0) if known else None)
 
     def _tell(self, request: Pending, **news: Any) -> None:
         request.progress = dataclasses.replace(request.progress, **news)

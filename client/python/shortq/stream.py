@@ -60,6 +60,7 @@ class StreamBase:
         self._in_use = 0  # Bytes of the piece that the reader has.
         self._over = False
         self.facts = ReplyFacts()  # Complete once the last piece was read.
+        self.names: list[str] = []  # Of the columns; known once a piece, or the end, was read.
 
     def begin(
         self, number: int, take: Callable[[int, int], None], cancel: Callable[[int], None]
@@ -89,10 +90,10 @@ class StreamBase:
                 raise found
             if isinstance(found, Table):
                 self._over = True
-                self.facts = found.facts
+                self.facts, self.names = found.facts, found.names
                 break
             table, self._in_use = found
-            self.facts = table.facts
+            self.facts, self.names = table.facts, table.names
             if len(table) > 0:
                 return table
             self._release()

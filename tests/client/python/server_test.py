@@ -210,7 +210,9 @@ class StreamingTest(SharedServer):
             next(pieces)
 
     def test_no_rows_are_no_pieces(self) -> None:
-        self.assertEqual(list(self.client.stream("rows 0")), [])
+        stream = self.client.stream("rows 0")
+        self.assertEqual(list(stream), [])
+        self.assertEqual(len(stream.names), 1)
 
 
 class EngineTest(SharedServer):

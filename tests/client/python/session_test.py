@@ -344,10 +344,14 @@ class SessionTest(SessionCase):
         number = self.submit(progress=self.told.append)
         self.hear(17, number, 250_000)
         self.hear(17, number, -1)
+        self.hear(17, number, 2_000_000)
         self.hear(17, 999, 5)
         self.reply(number)
         self.hear(17, number, 999_999)
-        self.assertEqual(self.told, [Progress(0.25, 0, 0), Progress(0.25, 1, 34)])
+        self.assertEqual(
+            [(each.fraction, each.rows) for each in self.told],
+            [(0.25, 0), (None, 0), (1.0, 0), (1.0, 1)],
+        )
 
 
 class CreditTest(SessionCase):
