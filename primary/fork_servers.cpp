@@ -31,15 +31,19 @@ bool contains(const std::vector<std::uint32_t>& generations, std::uint32_t gener
     return std::ranges::find(generations, generation) != generations.end();
 }
 
+void note_no_successor(std::uint32_t generation, const Error& error) {
+    spdlog::warn(
+        "the fork server of generation {} cannot load again: {}{}{}; its workers serve on, and the "
+        "next one that has to be replaced has it tried once more",
+        generation, error.where, error.where.empty() ? "" : ": ", error.message);
+}
+
 }  // namespace
 
 ForkServers::ForkServers(Callbacks callbacks)
     : callbacks_(std::move(callbacks)),
       timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-    const itimerspec each_second{.it_interval = {.tv_sec = 1, .tv_nsec = 0},
-                                 .it_value = {.tv_sec = 1, .tv_nsec = 0}};
-    if (!timer_ || ::timerfd_settime(timer_.get(), 0, &each_second, nullptr) != 0)
-        throw std::system_error(errno, std::system_category(), "timerfd");
+    if (!timer_) throw std::system_error(errno, std::system_category(), "timerfd");
     callbacks_.watch(timer_.get(), [this] { judge(); });
 }
 
@@ -95,14 +99,19 @@ void ForkServers::send_waiting(Server& server) {
         // again.
         static_cast<void>(callbacks_.order(server.process, worker));
         server.sent.push_back(worker);
-        if (server.sent.size() == 1) server.due = Clock::now() + kAnswerPatience;
+        if (server.sent.size() > 1) continue;
+        server.due = Clock::now() + kAnswerPatience;
+        tick(true);
     }
 }
 
 bool ForkServers::withdraw(core::WorkerId worker) {
     for (auto& server : servers_) {
         if (!remove(server.waiting, worker)) continue;
-        if (server.waiting.empty() && !server.process.loaded()) server.process.kill();
+        if (server.waiting.empty() && !server.process.loaded()) {
+            server.unneeded = true;
+            server.process.kill();
+        }
         return true;
     }
     for (auto& server : servers_) {
@@ -161,6 +170,7 @@ void ForkServers::on(Server& server, const CannotFork& cannot) {
                  generation, cannot.reason);
     cannot_fork_.push_back(generation);
     auto waiting = std::exchange(server.waiting, {});
+    server.unneeded = true;
     server.process.kill();
     for (const auto worker : waiting) callbacks_.alone(worker);
 }
@@ -186,10 +196,19 @@ bool ForkServers::answered(Server& server, core::WorkerId worker) {
 
 // ---- Servers that do not answer
 
+void ForkServers::tick(bool on) {
+    if (std::exchange(ticking_, on) == on) return;  // To start it again would put off the next one.
+    const timespec interval{.tv_sec = on ? 1 : 0, .tv_nsec = 0};
+    const itimerspec ticks{.it_interval = interval, .it_value = interval};
+    ::timerfd_settime(timer_.get(), 0, &ticks, nullptr);
+}
+
 void ForkServers::judge() {
     std::uint64_t ticks = 0;
     [[maybe_unused]] const auto got = ::read(timer_.get(), &ticks, sizeof ticks);
     read_all();  // A primary that was paused finds the answers there.
+    if (std::ranges::all_of(servers_, [](const Server& server) { return server.sent.empty(); }))
+        return tick(false);
     for (auto& server : servers_) {
         if (server.sent.empty() || Clock::now() < server.due) continue;
         spdlog::warn("the fork server of generation {} (pid {}) does not answer: it is killed",
@@ -202,12 +221,9 @@ void ForkServers::judge() {
 void ForkServers::give_up(Server& server, const Error& error) {
     const auto generation = server.process.generation();
     auto waiting = std::exchange(server.waiting, {});
+    server.failure = error;
     server.process.kill();
-    if (waiting.empty()) {
-        spdlog::warn("the fork server of generation {} cannot load again: {}{}{}", generation,
-                     error.where, error.where.empty() ? "" : ": ", error.message);
-        return;
-    }
+    if (waiting.empty()) return note_no_successor(generation, error);
     callbacks_.load_failed(generation, waiting.front(), error);
     for (const auto worker : waiting) callbacks_.failed(worker, error.message);
 }
@@ -215,10 +231,9 @@ void ForkServers::give_up(Server& server, const Error& error) {
 // ---- Ends
 
 ForkServers::Server ForkServers::take(std::uint32_t generation) {
-    const auto found = std::ranges::find_if(
-        servers_, [&](const Server& server) { return server.process.generation() == generation; });
-    auto server = std::move(*found);
-    servers_.erase(found);
+    const auto place = servers_.begin() + (find(generation) - servers_.data());
+    auto server = std::move(*place);
+    servers_.erase(place);
     return server;
 }
 
@@ -249,14 +264,24 @@ void ForkServers::bury(Server dead, const ExitStatus& status) {
             generation, dead.process.pid(), describe(status));
         return replace(std::move(dead));
     }
-    if (!dead.process.loaded() && !dead.waiting.empty()) {
-        const Error error{ErrorCode::kInternal,
-                          fmt::format("the fork server ended while loading: {}", describe(status)),
-                          fmt::format("generation {}", generation), false};
-        callbacks_.load_failed(generation, dead.waiting.front(), error);
-    }
+    // Somebody asked after all, before it was gone.
+    if (dead.unneeded && !dead.waiting.empty() && !over) return replace(std::move(dead));
+    if (!dead.process.loaded() && !dead.unneeded && !over) note_failed_load(dead, status);
     for (const auto* orders : {&dead.sent, &dead.waiting}) {
         for (const auto worker : *orders) callbacks_.failed(worker, "its fork server is gone");
+    }
+}
+
+void ForkServers::note_failed_load(const Server& dead, const ExitStatus& status) {
+    const auto generation = dead.process.generation();
+    const auto error = dead.failure.value_or(
+        Error{ErrorCode::kInternal,
+              fmt::format("the fork server ended while loading: {}", describe(status)),
+              fmt::format("generation {}", generation), false});
+    if (!dead.waiting.empty()) {
+        callbacks_.load_failed(generation, dead.waiting.front(), error);
+    } else if (!dead.failure) {  // Else it was told when it failed.
+        note_no_successor(generation, error);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ namespace shortq::primary {
 //   | the data does not load: load_failed(), then failed() | it cannot be forked: alone()
 //
 // A server forks in milliseconds. One that does not answer is stopped or stuck: it is killed, which
-// leads to a successor.
+// leads to a successor. A successor that cannot load has none: each worker that is asked for from
+// then on has the load tried again, and who asks (the dispatcher) waits longer each time.
 //
 // Threads: the main thread. The callbacks come from the event loop only, never from within a call.
 class ForkServers {
@@ -72,12 +74,15 @@ private:
         std::vector<core::WorkerId> sent{};       // Not answered yet: a few at a time.
         std::vector<core::WorkerId> withdrawn{};  // Of those sent: nobody needs them any more.
         Clock::time_point due{};                  // Something was sent: until then it answers.
+        std::optional<Error> failure{};           // Why its load failed.
+        bool unneeded = false;                    // It was stopped when nobody waited for it.
     };
 
     [[nodiscard]] Server* find(std::uint32_t generation);
     [[nodiscard]] Result<Server*> start(std::uint32_t generation);
     void send_waiting(Server& server);
     [[nodiscard]] bool answered(Server& server, core::WorkerId worker);
+    void tick(bool on);
     void judge();
     void read(std::uint32_t generation);
     void on(Server& server, const BaseLoaded& loaded);
@@ -88,11 +93,13 @@ private:
     void give_up(Server& server, const Error& error);
     void ended(std::uint32_t generation);
     void bury(Server dead, const ExitStatus& status);
+    void note_failed_load(const Server& dead, const ExitStatus& status);
     void replace(Server dead);
     [[nodiscard]] Server take(std::uint32_t generation);
 
     Callbacks callbacks_;
-    UniqueFd timer_;  // Ticks, for answers that do not come.
+    UniqueFd timer_;  // Ticks while something is sent, for answers that do not come.
+    bool ticking_ = false;
     std::vector<Server> servers_;
     std::uint32_t first_ = 0;  // Earlier generations are over.
     std::vector<std::uint32_t> over_;

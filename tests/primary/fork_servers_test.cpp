@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "primary/event_loop.h"
@@ -234,6 +235,58 @@ TEST_F(ForkServersTest, ServersOfGenerationsThatAreOverEnd) {
     EXPECT_THAT(servers_seen_, SizeIs(3));
     EXPECT_EQ(std::ranges::count_if(servers_seen_, [&](pid_t pid) { return servers_.has(pid); }),
               1);
+}
+
+// Goal: where a successor cannot load, its workers live on; who asks later is told why, and gets a
+// worker as soon as the data loads again; another generation is not affected. Method: kill a server
+// whose source has become bad; ask; mend the source; ask again.
+TEST_F(ForkServersTest, AFailedSuccessorIsTriedAgainWhenAWorkerIsNeeded) {
+    ASSERT_TRUE(servers_.ask(1, kFirst));
+    ASSERT_TRUE(run_until_forked(1));
+    ASSERT_THAT(servers_seen_, SizeIs(1));
+    source("load-fail the file is gone\n");
+    ASSERT_EQ(::kill(*servers_seen_.begin(), SIGKILL), 0);
+    ASSERT_TRUE(run_until([&] { return ended_ == 2; })) << "it, and its successor";
+    EXPECT_THAT(load_errors_, IsEmpty()) << "nobody waits";
+    EXPECT_FALSE(workers_.at(kFirst).reap());
+
+    ASSERT_TRUE(servers_.ask(1, kSecond));
+    ASSERT_TRUE(run_until([&] { return !failed_.empty(); }));
+    EXPECT_THAT(failed_, ElementsAre(kSecond));
+    ASSERT_THAT(load_errors_, SizeIs(1));
+    EXPECT_EQ(load_errors_[0].message, "the file is gone");
+    // At once, when the server that has failed may not be gone yet: then with the same reason.
+    ASSERT_TRUE(servers_.ask(1, kSecond));
+    ASSERT_TRUE(run_until([&] { return failed_.size() == 2; }));
+    ASSERT_THAT(load_errors_, SizeIs(2));
+    EXPECT_EQ(load_errors_[1].message, "the file is gone");
+
+    source("");
+    ASSERT_TRUE(servers_.ask(2, core::WorkerId{3}));
+    ASSERT_TRUE(run_until_forked(2)) << "a reload";
+    // As the dispatcher does, again after each failure: the last bad server may not be gone yet.
+    std::size_t failures = 0;
+    ASSERT_TRUE(run_until([&] {
+        if (std::exchange(failures, failed_.size()) != failed_.size()) {
+            EXPECT_TRUE(servers_.ask(1, kSecond));
+        }
+        return forked_.size() == 3;
+    }));
+    EXPECT_THAT(forked_, ElementsAre(kFirst, core::WorkerId{3}, kSecond));
+}
+
+// Goal: who asks a server that is being stopped, for nobody needed it, gets a worker of the next
+// one, not an error. Method: withdraw the only order while it loads, and ask again before it ends.
+TEST_F(ForkServersTest, AServerThatWasNotNeededIsReplacedForWhoAsksNext) {
+    source("load-hang\n");
+    ASSERT_TRUE(servers_.ask(1, kFirst));
+    EXPECT_TRUE(servers_.withdraw(kFirst));
+    source("");
+    ASSERT_TRUE(servers_.ask(1, kSecond));
+    ASSERT_TRUE(run_until_forked(1));
+    EXPECT_THAT(forked_, ElementsAre(kSecond));
+    EXPECT_THAT(failed_, IsEmpty());
+    EXPECT_THAT(load_errors_, IsEmpty());
 }
 
 }  // namespace
