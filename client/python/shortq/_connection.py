@@ -88,6 +88,14 @@ class Connection:
         self._wakeup.ring()
         return number
 
+    def check_may_wait(self) -> None:
+        """Raises BadRequestError in a callback, on the thread that brings the replies."""
+        if threading.current_thread() is self._thread:
+            raise make_error(
+                ErrorCode.BAD_REQUEST,
+                "a callback cannot wait for a reply: it is on the thread that brings them",
+            )
+
     def take(self, number: int, count: int) -> None:
         """The reader of a streaming request has used so many bytes."""
         with self._lock:

@@ -84,8 +84,9 @@ class Client:
       priority        "high", "normal" or "low".
       min_generation  only a worker with at least this generation of the data may answer.
       service         empty: the default service.
-      progress        called with a Progress for each piece of the result that arrives, on the
-                      connection's thread: be brief.
+      progress        called with a Progress now and then while the query runs, and for each piece
+                      of a large result, on the connection's thread: it must be brief, and
+                      cannot wait for this client.
 
     Errors: every failure of a request is a shortq.Error of its code's class.
     Threads: safe to share; a background thread owns the socket and the heartbeats.
@@ -108,6 +109,7 @@ class Client:
 
     def sync(self, text: str, *params: Any, timeout: Optional[float] = None) -> Table:
         """Evaluates `text` in the primary's own engine, in order of arrival (kdb+: h "text")."""
+        self._connection.check_may_wait()
         return _result(self.submit_sync(text, *params, timeout=timeout))
 
     def deferred(
@@ -124,6 +126,7 @@ class Client:
 
         Ctrl-C, or any other exception while waiting, stops the query at the server.
         """
+        self._connection.check_may_wait()
         return _result(
             self.submit(
                 text,
@@ -184,6 +187,7 @@ class Client:
         Raises the Error that the request ended with, which has its `number`; RequestTimeout if
         nothing arrives in `timeout` seconds; NotFoundError if no such request is under way.
         """
+        self._connection.check_may_wait()
         number, reply = self._inbox.take(timeout)
         if isinstance(reply, Error):
             reply.number = number

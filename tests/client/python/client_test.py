@@ -198,6 +198,21 @@ class ClientTest(ClientCase):
             self.server.reply(self.submit_and_hear(), 1)  # After which the log is there.
             self.last.result(PATIENCE)
 
+    def test_a_callback_cannot_wait_for_its_own_client(self) -> None:
+        raised: list[Exception] = []
+
+        def ask(_future: object) -> None:
+            for wait in (lambda: self.client.deferred("r"), lambda: self.client.wait()):
+                try:
+                    wait()
+                except shortq.BadRequestError as error:
+                    raised.append(error)
+
+        future = self.client.submit("q")
+        future.add_done_callback(ask)
+        self.server.reply(self.next_request(), 1)
+        wait_until(lambda: len(raised) == 2)
+
     def test_an_open_request_keeps_its_client(self) -> None:
         accepting = Accepting(port=self.server.port)
         self.server.welcome()
