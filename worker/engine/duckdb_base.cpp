@@ -88,8 +88,9 @@ void drop_file_pages(duckdb_connection connection, std::uint64_t memory_limit_by
     const auto limit_to = [&](std::uint64_t bytes) {
         return execute(connection, "SET memory_limit='" + std::to_string(bytes) + "B'");
     };
-    // A limit that is too low is refused once everything that may go has gone.
-    if (limit_to(memory_limit_bytes / 2)) (void)limit_to(memory_limit_bytes);
+    // A limit that is too low fails once everything that may go has gone, and may stay set.
+    (void)limit_to(memory_limit_bytes / 2);
+    (void)limit_to(memory_limit_bytes);
 }
 
 Result<void> warm_tables(duckdb_connection connection, Warm warm, std::uint64_t memory_limit_bytes,

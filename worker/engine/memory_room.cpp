@@ -11,6 +11,8 @@ constexpr const char* kOtherWay =
     "; or leave the data in a file, which is read as it is needed: ATTACH a DuckDB file "
     "(READ_ONLY), or create views over Parquet files";
 
+const char* fewer(unsigned threads) { return threads > 1 ? ", or give each fewer --threads" : ""; }
+
 }  // namespace
 
 Result<void> check_shared_room(std::uint64_t budget, std::uint64_t base, std::uint32_t workers,
@@ -24,8 +26,8 @@ Result<void> check_shared_room(std::uint64_t budget, std::uint64_t base, std::ui
                     "worker " + std::to_string(room >> 20) + " MiB more for its queries; " +
                     std::to_string(budget >> 20) +
                     " MiB is the limit for all together. Either give more, --memory-limit " +
-                    std::to_string(mebibytes(needed)) + "M or above, or start fewer than " +
-                    std::to_string(workers) + " workers or with fewer --threads" + kOtherWay);
+                    std::to_string(mebibytes(needed)) + "M or above" +
+                    (workers > 1 ? ", or start fewer workers" : "") + fewer(threads) + kOtherWay);
 }
 
 Result<void> check_own_room(std::uint64_t limit, std::uint64_t base, unsigned threads) {
@@ -37,9 +39,8 @@ Result<void> check_own_room(std::uint64_t limit, std::uint64_t base, unsigned th
                     std::to_string(mebibytes(needed)) + " MiB, and its part of the limit is " +
                     std::to_string(limit >> 20) + " MiB. Either give more, --memory-limit " +
                     std::to_string(mebibytes(needed)) +
-                    "M times the number of workers or above, or start fewer workers, or with fewer "
-                    "--threads" +
-                    kOtherWay);
+                    "M times the number of workers or above, or start fewer workers" +
+                    fewer(threads) + kOtherWay);
 }
 
 std::string does_not_fit_text(std::uint64_t needed, std::uint64_t limit,

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
@@ -26,8 +27,12 @@ TEST(MemoryRoomTest, SharedDataLeavesRoomForEachWorker) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::kBadRequest);
     EXPECT_THAT(refused.error().message,
-                AllOf(HasSubstr("it needs 101 MiB, shared"), HasSubstr("fewer than 4 workers"),
+                AllOf(HasSubstr("it needs 101 MiB, shared"), HasSubstr("fewer workers"),
                       HasSubstr("--memory-limit 149M or above"), HasSubstr("READ_ONLY")));
+    const auto alone = check_shared_room(1, 100 * kMiB, 1, 2);
+    ASSERT_FALSE(alone);
+    EXPECT_THAT(alone.error().message,
+                AllOf(Not(HasSubstr("fewer workers")), HasSubstr("fewer --threads")));
     EXPECT_TRUE(check_shared_room(149 * kMiB, 100 * kMiB, 4, 1)) << "what it proposes";
     EXPECT_FALSE(check_shared_room(1, UINT64_MAX / 2, 1024, 1));
 }
