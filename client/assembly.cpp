@@ -45,7 +45,11 @@ Result<std::optional<Table>> ReplyAssembly::add(const proto::Reply& reply,
         return tl::unexpected(std::move(added.error()));
     }
     if (!reply.last) return std::nullopt;
-    return Table(std::move(schema_), std::move(batches_), to_public(reply.facts));
+    return take(reply.facts);
+}
+
+Table ReplyAssembly::take(const proto::Facts& facts) {
+    return Table(schema_, std::exchange(batches_, {}), to_public(facts));
 }
 
 Result<void> ReplyAssembly::add_batches(std::uint32_t count, std::span<const Buffer> bodies) {

@@ -21,6 +21,13 @@ public:
     [[nodiscard]] Result<std::optional<Table>> add(const proto::Reply& reply,
                                                    std::span<const Buffer> bodies);
 
+    // For readers of rows: takes out what has come since the last call. Pre: a piece was added.
+    [[nodiscard]] Table take(const proto::Facts& facts);
+
+    // The attempt of the last piece that was not ignored.
+    [[nodiscard]] std::uint32_t attempt() const noexcept { return attempt_; }
+    [[nodiscard]] bool begun() const noexcept { return next_sequence_ > 0; }
+
 private:
     [[nodiscard]] Result<void> add_batches(std::uint32_t count, std::span<const Buffer> bodies);
 

@@ -116,6 +116,7 @@ Result<RequestNumber> Session::submit(Time now, const Submission& submission) {
     if (auto error = refuse(submission)) return tl::unexpected(*std::move(error));
     Pending request;
     request.mode = submission.mode;
+    request.streaming = submission.streaming;
     request.options = *submission.options;
     request.bodies.push_back(own(submission.text));
     if (!submission.parameters->empty()) {
@@ -146,6 +147,7 @@ void Session::send_request(Time now, std::uint64_t id, Pending& request) {
     header.id = id;
     header.session = session_;
     header.mode = request.mode;
+    header.streaming = request.streaming;
     header.priority = static_cast<proto::Priority>(request.options.priority);
     header.timeout_ms = request.expires ? milliseconds_until(*request.expires, now) : 0;
     header.min_generation = request.options.min_generation;
@@ -210,16 +212,25 @@ void Session::lose(Time now) {
     attempts_ = 0;
     std::vector<std::uint64_t> broken;
     for (auto& [id, request] : requests_) {
-        if (request.sent && request.mode == proto::Mode::kSync) broken.push_back(id);
+        const bool read_from = request.streaming && request.assembly.begun();
+        if (request.sent && (request.mode == proto::Mode::kSync || read_from)) {
+            broken.push_back(id);
+            continue;
+        }
         request.sent = false;
         request.assembly = {};
+        request.taken = {};
     }
     for (const auto id : broken) {
-        answer_error(id, make_error(ErrorCode::kConnection,
-                                    "the connection to " + server_.endpoint +
-                                        " broke while a sync request was under way; it may or "
-                                        "may not have run",
-                                    server_.endpoint));
+        const bool sync = requests_.at(id).mode == proto::Mode::kSync;
+        auto error = make_error(
+            ErrorCode::kConnection,
+            "the connection to " + server_.endpoint +
+                (sync ? " broke while a sync request was under way; it may or may not have run"
+                      : " broke in the middle of the result; ask again"),
+            server_.endpoint);
+        error.retryable = !sync;
+        answer_error(id, std::move(error));
     }
     schedule_attempt(now);
     if (next_attempt_ <= now) open_next(now);
@@ -286,7 +297,9 @@ void Session::receive(Time now, const Frames& frames) {
     if (const auto* welcome = std::get_if<proto::Welcome>(&*message)) {
         on(now, *welcome);
     } else if (const auto* reply = std::get_if<proto::Reply>(&*message)) {
-        on(now, *reply, frames);
+        on(*reply, frames);
+    } else if (const auto* progress = std::get_if<proto::Progress>(&*message)) {
+        on(*progress);
     } else if (const auto* error = std::get_if<proto::ErrorReply>(&*message)) {
         on(now, *error, frames);
     } else if (!std::holds_alternative<proto::Heartbeat>(*message) &&
@@ -314,6 +327,7 @@ void Session::on(Time now, const proto::Welcome& welcome) {
     }
     refusal_.reset();
     session_ = welcome.session;
+    taken_ = {};
     server_.server = welcome.server;
     server_.workers = welcome.workers;
     server_.generation = welcome.generation;
@@ -326,7 +340,12 @@ void Session::on(Time now, const proto::Welcome& welcome) {
     for (auto& [id, request] : requests_) send_request(now, id, request);
 }
 
-void Session::on(Time /*now*/, const proto::Reply& reply, const Frames& frames) {
+void Session::on(const proto::Reply& reply, const Frames& frames) {
+    if (phase_ != Phase::kOpen) return;
+    std::uint64_t bytes = 0;
+    for (const auto& body : std::span(frames).subspan(1)) bytes += body.bytes.size();
+    taken_.bytes += bytes;  // Whoever it was for.
+    give_credit(0, 0, taken_);
     const auto found = requests_.find(reply.id);
     if (found == requests_.end() || !found->second.sent) return;  // Timed out here, or not ours.
     auto added = found->second.assembly.add(reply, std::span(frames).subspan(1));
@@ -337,7 +356,52 @@ void Session::on(Time /*now*/, const proto::Reply& reply, const Frames& frames) 
         answer(found, tl::unexpected(std::move(added.error())));
     } else if (*added) {
         answer(found, **std::move(added));
+    } else if (reply.attempt == found->second.assembly.attempt()) {
+        on_piece(found, reply, bytes);
     }
+}
+
+void Session::on_piece(Requests::iterator found, const proto::Reply& reply, std::uint64_t bytes) {
+    auto& request = found->second;
+    if (reply.sequence == 0) {  // Of the first attempt, or of a new one.
+        request.taken = {};
+        request.rows = 0;
+    }
+    request.rows = reply.facts.rows;
+    if (request.options.progress) {
+        actions_.emplace_back(
+            Progressed{request.options.progress, {-1, request.rows, reply.facts.bytes}});
+    }
+    if (request.streaming) {
+        actions_.emplace_back(
+            Piece{RequestNumber{reply.id}, request.assembly.take(reply.facts), bytes});
+        return;
+    }
+    request.taken.bytes += bytes;
+    give_credit(reply.id, reply.attempt, request.taken);
+}
+
+void Session::took(RequestNumber number, std::uint64_t bytes) {
+    const auto found = requests_.find(static_cast<std::uint64_t>(number));
+    if (found == requests_.end() || !found->second.sent) return;
+    auto& request = found->second;
+    request.taken.bytes += bytes;
+    give_credit(found->first, request.assembly.attempt(), request.taken);
+}
+
+void Session::give_credit(std::uint64_t id, std::uint32_t attempt, Taken& taken) {
+    if (!taken.is_news()) return;
+    taken.told = taken.bytes;
+    send(proto::Credit{.id = id, .session = session_, .attempt = attempt, .bytes = taken.bytes});
+}
+
+void Session::on(const proto::Progress& progress) {
+    const auto found = requests_.find(progress.id);
+    if (found == requests_.end() || !found->second.options.progress) return;
+    const auto& request = found->second;
+    const double fraction = progress.progress_ppm < 0 ? -1 : progress.progress_ppm / 1e6;
+    actions_.emplace_back(
+        Progressed{request.options.progress, {fraction, request.rows, request.taken.bytes}});
 }
 
 void Session::on(Time now, const proto::ErrorReply& error, const Frames& frames) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "client/assembly.h"
+#include "proto/limits.h"
 #include "proto/message.h"
 #include "shortq/client.h"
 
@@ -30,11 +31,20 @@ struct Open {  // Close the socket, if any, and open a fresh one.
 struct Send {
     Frames frames;
 };
+struct Piece {  // Of a streaming request, before its Answer, which has the last rows.
+    RequestNumber number{};
+    Table rows;
+    std::uint64_t bytes = 0;  // To be given to took() when the reader is done with it.
+};
+struct Progressed {
+    ProgressCallback tell;
+    Progress progress;
+};
 struct Answer {  // Exactly one per accepted request.
     RequestNumber number{};
     Result<Table> reply;
 };
-using Action = std::variant<Open, Send, Answer>;
+using Action = std::variant<Open, Send, Piece, Progressed, Answer>;
 
 // How long things may take. Fixed in production; tests may shorten them.
 struct SessionTimes {
@@ -63,6 +73,7 @@ public:
         std::string_view text;
         const Parameters* parameters = nullptr;
         const QueryOptions* options = nullptr;
+        bool streaming = false;
     };
 
     // `pid`: this process, told to the server.
@@ -72,6 +83,8 @@ public:
     // Errors: kOverloaded, kTooLarge, kBadRequest: nothing was sent, and no Answer follows.
     [[nodiscard]] Result<RequestNumber> submit(Time now, const Submission& submission);
     void cancel(RequestNumber number);
+    // The reader of a streaming request is done with pieces of so many bytes.
+    void took(RequestNumber number, std::uint64_t bytes);
     // A message from the current socket. Untrusted: what makes no sense is counted and dropped.
     void receive(Time now, const Frames& frames);
     void disconnected(Time now);  // The current socket lost its connection.
@@ -92,6 +105,12 @@ public:
     [[nodiscard]] Error connect_error() const;
 
 private:
+    // What a reader has taken, and how much of that the server has been told.
+    struct Taken {
+        std::uint64_t bytes = 0;
+        std::uint64_t told = 0;
+        [[nodiscard]] bool is_news() const noexcept { return bytes - told >= proto::kCreditBytes; }
+    };
     struct Pending {
         proto::Mode mode = proto::Mode::kDeferred;
         QueryOptions options;
@@ -99,7 +118,10 @@ private:
         Time submitted{};
         std::optional<Time> expires;  // The user's deadline.
         bool sent = false;            // In the session that is open now.
+        bool streaming = false;
         ReplyAssembly assembly;
+        Taken taken;  // Of the attempt under way.
+        std::uint64_t rows = 0;
     };
     using Requests = std::map<std::uint64_t, Pending>;  // In order of submission.
 
@@ -118,7 +140,10 @@ private:
     [[nodiscard]] Duration silence_limit() const;
 
     void on(Time now, const proto::Welcome& welcome);
-    void on(Time now, const proto::Reply& reply, const Frames& frames);
+    void on(const proto::Reply& reply, const Frames& frames);
+    void on(const proto::Progress& progress);
+    void on_piece(Requests::iterator request, const proto::Reply& reply, std::uint64_t bytes);
+    void give_credit(std::uint64_t id, std::uint32_t attempt, Taken& taken);
     void on(Time now, const proto::ErrorReply& error, const Frames& frames);
     void on_connection_error(Time now, Error error);
 
@@ -128,6 +153,7 @@ private:
     Phase phase_ = Phase::kGreeting;
     ServerInfo server_;
     std::uint64_t session_ = 0;
+    Taken taken_;  // Of all replies of this session.
     Requests requests_;
     std::set<std::pair<Time, std::uint64_t>> deadlines_;
     std::uint64_t last_number_ = 0;

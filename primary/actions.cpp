@@ -171,6 +171,13 @@ void Primary::act(const core::Recall& action) {
     if (!workers_.send(action.worker, order)) step(core::WorkerUnreachable{action.worker});
 }
 
+void Primary::act(const core::GrantCredit& action) {
+    if (action.worker == core::kSyncWorker) return sync_.grant(action.request, action.bytes);
+    const proto::Credit credit{.id = static_cast<std::uint64_t>(action.request),
+                               .bytes = action.bytes};
+    if (!workers_.send(action.worker, credit)) step(core::WorkerUnreachable{action.worker});
+}
+
 void Primary::act(const core::SpawnWorker& action) {
     const auto spawned = supervisor_.spawn(action);
     if (spawned) {

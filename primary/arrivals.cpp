@@ -123,7 +123,18 @@ void Primary::on_worker_heartbeat(core::WorkerId worker, const proto::Heartbeat&
         facts->running = heartbeat.running;
         facts->progress_ppm = heartbeat.progress_ppm;
     }
+    tell_progress(heartbeat);
     step(core::WorkerHeard{worker});
+}
+
+void Primary::tell_progress(const proto::Heartbeat& heartbeat) {
+    const auto* payload = payloads_.find(core::RequestId{heartbeat.running});
+    if (payload == nullptr || is_probe(payload->client)) return;
+    std::vector<zmq::message_t> none;
+    send_to_client(
+        payload->client,
+        proto::Progress{.id = payload->client_request, .progress_ppm = heartbeat.progress_ppm},
+        none);
 }
 
 void Primary::on_load_failed(core::WorkerId worker) {

@@ -20,7 +20,7 @@ void configure(zmq::socket_t& socket, const ClientDoorOptions& options) {
     socket.set(zmq::sockopt::router_handover, false);
     socket.set(zmq::sockopt::ipv6, options.endpoint.find('[') != std::string::npos);
     socket.set(zmq::sockopt::linger, kLingerMs);
-    // Replies are bounded by what is unanswered, until readers give credit: see README.
+    // What lies here for a client is bounded by the core, in bytes: PROTOCOL.md#flow-control.
     socket.set(zmq::sockopt::sndhwm, 0);
     socket.set(zmq::sockopt::backlog, 1024);
     // A frame over this drops the connection without a word, so it lies above what is answered.
@@ -61,10 +61,9 @@ ClientSays ClientDoor::interpret() {
     const auto session_is = [&](std::uint64_t session) {
         return known != nullptr && known->session == session;
     };
-    // These two have no answer. A client that leaves after its session has ended still says
-    // goodbye.
+    // These have no answer. A client that leaves after its session has ended still says goodbye.
     const auto ignore_session = [&]() -> ClientSays {
-        without_session_.add_expected("a cancel or goodbye of an unknown session");
+        without_session_.add_expected("a message of an unknown session");
         return Nothing{};
     };
     return std::visit(Overloaded{
@@ -73,6 +72,13 @@ ClientSays ClientDoor::interpret() {
                           [&](const proto::Cancel& cancel) -> ClientSays {
                               if (!session_is(cancel.session)) return ignore_session();
                               return core::CancelRequested{known->client, cancel.id};
+                          },
+                          [&](const proto::Credit& credit) -> ClientSays {
+                              if (!session_is(credit.session)) return ignore_session();
+                              return core::CreditArrived{.client = known->client,
+                                                         .client_request = credit.id,
+                                                         .attempt = credit.attempt,
+                                                         .bytes = credit.bytes};
                           },
                           [&](const proto::Heartbeat& heartbeat) -> ClientSays {
                               if (session_is(heartbeat.session)) {

@@ -34,7 +34,7 @@ struct NewRequest {
 };
 struct Nothing {};
 using ClientSays = std::variant<Nothing, NewClient, NewRequest, core::CancelRequested,
-                                core::ClientHeard, core::ClientLost>;
+                                core::CreditArrived, core::ClientHeard, core::ClientLost>;
 
 struct ClientFacts {
     core::ClientId client{};

@@ -62,6 +62,9 @@ std::string text_for(Reason reason, const core::Receipt& to, const Options& opti
             return fmt::format("worker {} died; with --writable nothing is tried again", to.seat);
         case Reason::kLostMidStream:
             return fmt::format("worker {} died in the middle of the result; ask again", to.seat);
+        case Reason::kStalled:
+            return fmt::format("the reader took nothing for {} while its result waited (--stall)",
+                               seconds_text(options.stall));
         case Reason::kInterrupted:
             return "the engine interrupted the query";
     }

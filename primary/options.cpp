@@ -189,6 +189,8 @@ std::vector<Setting> queue_settings() {
         {"grace", "SEC", "2",
          "how long an interrupted query may linger before its worker is killed", Takes::kValue,
          seconds(&Options::grace)},
+        {"stall", "SEC", "30", "a reader that takes nothing this long loses its query; 0: never",
+         Takes::kValue, seconds(&Options::stall)},
         {"max-pending", "N", "100000", "unanswered requests of all clients; beyond: overloaded",
          Takes::kValue, count(&Options::pending_max, 1, kPendingMax)},
         {"max-pending-per-client", "N", "10000", "the same for each client", Takes::kValue,
@@ -529,6 +531,7 @@ core::Options core_options(const Options& options) {
     core.pending_bytes_max = options.pending_bytes_max;
     core.timeout = options.timeout;
     core.grace = options.grace;
+    core.stall = options.stall;
     core.drain = options.drain;
     core.load_timeout = options.load_timeout;
     core.writable = options.writable;

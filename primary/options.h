@@ -34,6 +34,7 @@ struct Options {
     core::Policy policy = core::Policy::kShortestQueue;
     std::chrono::nanoseconds timeout{0};
     std::chrono::nanoseconds grace{0};
+    std::chrono::nanoseconds stall{0};
     std::chrono::nanoseconds drain{0};
     std::chrono::nanoseconds load_timeout{0};
     std::uint32_t pending_max = 0;

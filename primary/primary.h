@@ -61,6 +61,7 @@ private:
     void on_client_request(NewRequest request);
     void on_worker_message(const WorkerDoor::WorkerSays& says);
     void on_worker_ready(core::WorkerId worker, const proto::Ready& ready);
+    void tell_progress(const proto::Heartbeat& heartbeat);
     void on_worker_heartbeat(core::WorkerId worker, const proto::Heartbeat& heartbeat);
     void on_load_failed(core::WorkerId worker);
     void on_reply(core::WorkerId worker, proto::Reply reply, std::vector<zmq::message_t>& bodies);
@@ -83,6 +84,7 @@ private:
     void act(const core::SendError& action);
     void act(const core::Interrupt& action);
     void act(const core::Recall& action);
+    void act(const core::GrantCredit& action);
     void act(const core::SpawnWorker& action);
     void act(const core::StopWorker& action);
     void act(const core::KillWorker& action);

@@ -14,8 +14,7 @@ zmq::message_t copy_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-ReplyEncoder::ReplyEncoder(core::RequestId request, std::function<void(SyncReply)> post)
-    : post_(std::move(post)) {
+ReplyEncoder::ReplyEncoder(core::RequestId request, Emit emit) : emit_(std::move(emit)) {
     header_.id = static_cast<std::uint64_t>(request);
 }
 
@@ -26,20 +25,22 @@ bool ReplyEncoder::begin(const Schema& schema) {
 }
 
 bool ReplyEncoder::batch(Batch batch) {
+    // Full pieces leave when the next batch shows that they are not the last.
+    const bool full =
+        chunk_bytes_ >= proto::kChunkBytesTarget || header_.batches == proto::kBatchesPerReplyMax;
+    if (full && !emit_(take(false))) return false;
     header_.facts.rows += static_cast<std::uint64_t>(batch.rows);
     const auto frames = proto::split(batch);
     append(copy_of(frames.layout));
     for (const auto& buffer : frames.buffers) append(copy_of(buffer.bytes));
     ++header_.batches;
-    if (chunk_bytes_ >= proto::kChunkBytesTarget || header_.batches == proto::kBatchesPerReplyMax)
-        flush(false);
     return true;
 }
 
-void ReplyEncoder::finish(std::chrono::nanoseconds ran) {
+SyncReply ReplyEncoder::finish(std::chrono::nanoseconds ran) {
     if (!begun_) static_cast<void>(begin(Schema{}));
     header_.facts.run_us = static_cast<std::uint64_t>(ran.count() / 1000);
-    flush(true);
+    return take(true);
 }
 
 void ReplyEncoder::append(zmq::message_t frame) {
@@ -48,12 +49,13 @@ void ReplyEncoder::append(zmq::message_t frame) {
     bodies_.push_back(std::move(frame));
 }
 
-void ReplyEncoder::flush(bool last) {
+SyncReply ReplyEncoder::take(bool last) {
     header_.last = last;
-    post_(SyncReply{header_, std::exchange(bodies_, {}), false});
+    SyncReply piece{header_, std::exchange(bodies_, {}), false};
     ++header_.sequence;
     header_.batches = 0;
     chunk_bytes_ = 0;
+    return piece;
 }
 
 }  // namespace shortq::primary

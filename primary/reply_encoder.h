@@ -16,18 +16,20 @@ namespace shortq::primary {
 // Threads: the engine's.
 class ReplyEncoder final : public engine::ResultSink {
 public:
-    ReplyEncoder(core::RequestId request, std::function<void(SyncReply)> post);
+    // Passes a piece on that is not the last; false: nobody wants more.
+    using Emit = std::function<bool(SyncReply)>;
+    ReplyEncoder(core::RequestId request, Emit emit);
 
     [[nodiscard]] bool begin(const Schema& schema) override;
     [[nodiscard]] bool batch(Batch batch) override;
-    // Posts the last piece.
-    void finish(std::chrono::nanoseconds ran);
+    // The last piece.
+    [[nodiscard]] SyncReply finish(std::chrono::nanoseconds ran);
 
 private:
     void append(zmq::message_t frame);
-    void flush(bool last);
+    [[nodiscard]] SyncReply take(bool last);
 
-    std::function<void(SyncReply)> post_;
+    Emit emit_;
     proto::Reply header_;
     std::vector<zmq::message_t> bodies_;
     std::size_t chunk_bytes_ = 0;

@@ -65,6 +65,10 @@ bool SyncExecutor::stop(std::chrono::nanoseconds patience) {
                        [&](const auto& lane) { return lane->stop(until); });
 }
 
+void SyncExecutor::grant(core::RequestId request, std::uint64_t bytes) {
+    for (auto& lane : lanes_) lane->grant(request, bytes);
+}
+
 bool SyncExecutor::withdraw(core::RequestId request) {
     for (auto& lane : lanes_)
         if (lane->withdraw(request)) return true;

@@ -26,6 +26,9 @@ public:
     // False: an engine does not obey, and its thread cannot be joined.
     [[nodiscard]] bool stop(std::chrono::nanoseconds patience);
 
+    // Pieces of this request's reply may go out while those before have less than `bytes`.
+    void grant(core::RequestId request, std::uint64_t bytes);
+
     // True: it had not started, and will not.
     [[nodiscard]] bool withdraw(core::RequestId request);
     // As withdraw(); a running one is interrupted until it ends.

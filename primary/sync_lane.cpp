@@ -77,6 +77,7 @@ bool SyncLane::repeat_interrupt() {
 
 bool SyncLane::interrupt_locked() {
     if (running_ == core::RequestId{}) return false;
+    changed_.notify_all();  // It may wait for its reader.
     link_.interrupt();
     if (engine_) engine_->interrupt();  // Else it is being made for this job: it is asked again.
     return true;
@@ -101,6 +102,8 @@ void SyncLane::run() {
         jobs_.pop_front();
         running_ = job.request;
         interrupt_ordered_ = false;
+        sent_bytes_ = 0;
+        granted_bytes_ = proto::kReplyWindowBytes;
         lock.unlock();
         run_job(job);
         lock.lock();
@@ -111,7 +114,8 @@ void SyncLane::run() {
 
 void SyncLane::run_job(SyncJob& job) {
     const auto begin = std::chrono::steady_clock::now();
-    ReplyEncoder encoder(job.request, post_reply_);
+    ReplyEncoder encoder(job.request,
+                         [this](SyncReply reply) { return post_piece(std::move(reply)); });
     auto done = evaluate(job, encoder);
     const auto ran = std::chrono::steady_clock::now() - begin;
     {
@@ -121,10 +125,31 @@ void SyncLane::run_job(SyncJob& job) {
         interrupt_ordered_ = false;
     }
     if (done) {
-        encoder.finish(ran);
+        post_reply_(encoder.finish(ran));
     } else if (!take_over_(job, done.error())) {
         report_error(job, std::move(done.error()), ran);
     }
+}
+
+// False: the reader is behind, and the request is to end.
+bool SyncLane::post_piece(SyncReply reply) {
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] {
+            return stopping_ || interrupt_ordered_ || sent_bytes_ < granted_bytes_;
+        });
+        if (stopping_ || interrupt_ordered_) return false;
+        for (const auto& body : reply.bodies) sent_bytes_ += body.size();
+    }
+    post_reply_(std::move(reply));
+    return true;
+}
+
+void SyncLane::grant(core::RequestId request, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (running_ != request) return;
+    granted_bytes_ = bytes;
+    changed_.notify_all();
 }
 
 Result<void> SyncLane::evaluate(const SyncJob& job, engine::ResultSink& sink) {

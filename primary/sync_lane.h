@@ -56,6 +56,9 @@ public:
     // Drops what waits and interrupts what runs, until `until`. False: it still runs.
     [[nodiscard]] bool stop(std::chrono::steady_clock::time_point until);
 
+    // PROTOCOL.md#flow-control: as a worker's.
+    void grant(core::RequestId request, std::uint64_t bytes);
+
     enum class Found : std::uint8_t { kNo, kWithdrawn, kRunning };
     // Takes a job back that has not started, or orders the running one to end.
     [[nodiscard]] Found interrupt(core::RequestId request);
@@ -71,6 +74,7 @@ private:
     void run_job(SyncJob& job);
     [[nodiscard]] Result<void> evaluate(const SyncJob& job, engine::ResultSink& sink);
     [[nodiscard]] Result<void> ensure_engine();
+    [[nodiscard]] bool post_piece(SyncReply reply);
     void report_error(const SyncJob& job, Error error, std::chrono::nanoseconds ran);
     bool interrupt_locked();
 
@@ -84,6 +88,8 @@ private:
     std::unique_ptr<engine::Engine> engine_;
     core::RequestId running_{};
     bool interrupt_ordered_ = false;
+    std::uint64_t sent_bytes_ = 0;     // Of the running request's reply.
+    std::uint64_t granted_bytes_ = 0;  // A piece may go while what was sent is below.
     bool stopping_ = false;
     bool stopped_ = false;
     std::thread thread_;  // Last: it uses all the others.

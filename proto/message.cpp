@@ -116,7 +116,6 @@ void fields(auto& io, Is<Credit> auto& m) {
 void fields(auto& io, Is<Progress> auto& m) {
     io.number("id", m.id);
     io.progress("progress_ppm", m.progress_ppm);
-    io.number("run_us", m.run_us);
 }
 
 // ---- Kinds: the wire's number, the name in error texts, the alternative of Message. ----

@@ -169,11 +169,10 @@ struct Credit {
     std::uint64_t bytes = 0;
     bool operator==(const Credit&) const = default;
 };
-// A request is running.
+// A request is under way at a worker.
 struct Progress {
     std::uint64_t id = 0;
     std::int32_t progress_ppm = -1;  // Millionths done; -1: the engine does not know.
-    std::uint64_t run_us = 0;        // So far.
     bool operator==(const Progress&) const = default;
 };
 struct Goodbye {

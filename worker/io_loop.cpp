@@ -14,6 +14,9 @@ namespace shortq::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kInterruptInterval{10};
+// A heartbeat tells how far a query is: people watch. Most queries end before the first of these.
+constexpr std::chrono::milliseconds kFirstProgress{500};
+constexpr std::chrono::milliseconds kProgressInterval{200};
 constexpr std::chrono::milliseconds kLinger{1000};
 // How long a failed worker waits to be sent away. Its exit may overtake its last message, and then
 // nobody learns why the load failed; the primary's answer shows that it has arrived.
@@ -153,6 +156,7 @@ void IoLoop::on(const proto::Request& request, Bodies bodies) {
     Job job{.id = request.id, .text = std::move(bodies[0]), .parameters = {}};
     if (bodies.size() == 2) job.parameters = std::move(bodies[1]);
     query_thread_.submit(std::move(job));
+    next_heartbeat_ = std::min(next_heartbeat_, Clock::now() + kFirstProgress);
 }
 
 void IoLoop::on(const proto::Recall& recall, Bodies /*bodies*/) {
@@ -167,6 +171,10 @@ void IoLoop::on(const proto::Interrupt& interrupt, Bodies bodies) {
     if (!query_thread_.interrupt(interrupt.id)) return;
     interrupting_ = interrupt.id;
     next_interrupt_ = Clock::now() + kInterruptInterval;
+}
+
+void IoLoop::on(const proto::Credit& credit, Bodies /*bodies*/) {
+    query_thread_.grant(credit.id, credit.bytes);
 }
 
 void IoLoop::on(const proto::Drain& /*drain*/, Bodies /*bodies*/) { draining_ = true; }
@@ -187,10 +195,12 @@ void IoLoop::repeat_interrupts() {
 
 void IoLoop::heartbeat() {
     if (Clock::now() < next_heartbeat_) return;
-    next_heartbeat_ = Clock::now() + proto::kHeartbeatInterval;
+    const auto running = query_thread_.running();
+    const auto interval = running == 0 ? proto::kHeartbeatInterval : kProgressInterval;
+    next_heartbeat_ = Clock::now() + interval;
     if (!backlog_.empty()) return;  // The primary is not reading; it needs no more of these.
     Frames frames;
-    frames.push_back(header_frame(proto::Heartbeat{.running = query_thread_.running(),
+    frames.push_back(header_frame(proto::Heartbeat{.running = running,
                                                    .progress_ppm = query_thread_.progress_ppm(),
                                                    .rss_bytes = resident_bytes()}));
     send(std::move(frames));

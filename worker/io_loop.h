@@ -52,6 +52,7 @@ private:
     void on(const proto::Request& request, Bodies bodies);
     void on(const proto::Recall& recall, Bodies bodies);
     void on(const proto::Interrupt& interrupt, Bodies bodies);
+    void on(const proto::Credit& credit, Bodies bodies);
     void on(const proto::Drain& drain, Bodies bodies);
     void on(const proto::Heartbeat& heartbeat, Bodies bodies);
     template <class Other>

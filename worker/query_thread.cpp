@@ -92,6 +92,8 @@ bool QueryThread::next(Job& job) {
     // From here on the request has started: should the process die, this is the one it died of.
     running_ = job.id;
     cancelled_ = false;
+    sent_bytes_ = 0;
+    granted_bytes_ = proto::kReplyWindowBytes;
     board_.set_running(job.id);
     return true;
 }
@@ -129,8 +131,12 @@ Frames QueryThread::run(const Job& job) {
 
 bool QueryThread::emit_chunk(std::uint64_t request, Frames frames) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return cancelled_ || stop_ || outbox_.size() < kChunksWaitingMax; });
+    changed_.wait(lock, [&] {
+        const bool room = outbox_.size() < kChunksWaitingMax && sent_bytes_ < granted_bytes_;
+        return cancelled_ || stop_ || room;
+    });
     if (cancelled_ || stop_) return false;
+    for (const auto& body : std::span(frames).subspan(1)) sent_bytes_ += body.size();
     outbox_.push_back({Outgoing::Event::kChunk, request, std::move(frames)});
     wakeup_.notify();
     return true;
@@ -168,6 +174,13 @@ bool QueryThread::interrupt(std::uint64_t request) {
     engine_->interrupt();
     changed_.notify_all();
     return true;
+}
+
+void QueryThread::grant(std::uint64_t request, std::uint64_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (running_ != request) return;
+    granted_bytes_ = bytes;
+    changed_.notify_all();
 }
 
 void QueryThread::interrupt_load() {

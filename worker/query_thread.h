@@ -64,6 +64,9 @@ public:
     // Interrupts the engine if it is running this request. False if it is not.
     [[nodiscard]] bool interrupt(std::uint64_t request);
     void interrupt_load();
+    // Pieces of this request's reply may go out while those before have less than `bytes`:
+    // PROTOCOL.md#flow-control.
+    void grant(std::uint64_t request, std::uint64_t bytes);
 
     // Moves what is ready to be sent to the end of `out`.
     void collect(std::vector<Outgoing>& out);
@@ -100,7 +103,9 @@ private:
     std::deque<Job> queue_;
     std::vector<Outgoing> outbox_;
     std::uint64_t running_ = 0;
-    bool cancelled_ = false;  // The running request, or the load.
+    bool cancelled_ = false;           // The running request, or the load.
+    std::uint64_t sent_bytes_ = 0;     // Of the running request's reply.
+    std::uint64_t granted_bytes_ = 0;  // A piece may go while what was sent is below.
     bool loading_ = false;
     bool stop_ = false;
 

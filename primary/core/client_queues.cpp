@@ -10,15 +10,21 @@ constexpr std::array<std::uint32_t, kPriorities> kWeights{16, 4, 1};
 std::size_t index_of(Priority priority) { return static_cast<std::size_t>(priority); }
 }  // namespace
 
+void ClientQueues::join_ring(std::uint32_t client, std::size_t priority) {
+    list_push_back(rings_[priority], client,
+                   [&](std::uint32_t slot) -> Links& { return clients_[slot].places[priority]; });
+}
+
+void ClientQueues::leave_ring(std::uint32_t client, std::size_t priority) {
+    list_remove(rings_[priority], client,
+                [&](std::uint32_t slot) -> Links& { return clients_[slot].places[priority]; });
+}
+
 void ClientQueues::insert(std::uint32_t request, std::uint32_t before) {
     const auto priority = index_of(requests_[request].priority);
     const auto client = requests_[request].client_slot;
     auto& queue = clients_[client].queues[priority];
-    if (queue.empty()) {
-        list_push_back(rings_[priority], client, [&](std::uint32_t slot) -> Links& {
-            return clients_[slot].places[priority];
-        });
-    }
+    if (queue.empty() && !clients_[client].blocked) join_ring(client, priority);
     list_insert(queue, request, before, place());
     requests_.move(request, Phase::kQueued);
 }
@@ -49,9 +55,23 @@ void ClientQueues::remove(std::uint32_t request) {
         return;
     }
     list_remove(client.queues[priority], request, place());
-    if (!client.queues[priority].empty()) return;
-    list_remove(rings_[priority], slot,
-                [&](std::uint32_t at) -> Links& { return clients_[at].places[priority]; });
+    if (client.queues[priority].empty() && !client.blocked) leave_ring(slot, priority);
+}
+
+void ClientQueues::block(std::uint32_t slot) {
+    auto& client = clients_[slot];
+    client.blocked = true;
+    for (std::size_t priority = 0; priority < kPriorities; ++priority) {
+        if (!client.queues[priority].empty()) leave_ring(slot, priority);
+    }
+}
+
+void ClientQueues::unblock(std::uint32_t slot) {
+    auto& client = clients_[slot];
+    client.blocked = false;
+    for (std::size_t priority = 0; priority < kPriorities; ++priority) {
+        if (!client.queues[priority].empty()) join_ring(slot, priority);
+    }
 }
 
 void ClientQueues::unpark(std::uint32_t serving) {
@@ -66,7 +86,7 @@ void ClientQueues::unpark(Client& client, std::uint32_t serving) {
     for (std::size_t i = 0; i < kPriorities; ++i) cursors[i] = client.queues[i].head;
     for (auto slot = client.parked.head; slot != kNone;) {
         const auto next = requests_[slot].place.next;
-        if (requests_[slot].min_generation <= serving) {
+        if (requests_[slot].mode == Mode::kDeferred && requests_[slot].min_generation <= serving) {
             list_remove(client.parked, slot, place());
             auto& at = cursors[index_of(requests_[slot].priority)];
             while (at != kNone && requests_[at].serial < requests_[slot].serial) {
@@ -102,9 +122,8 @@ void ClientQueues::serve(std::uint32_t request) {
     --credits_[priority];
     remove(request);
     if (clients_[client].queues[priority].empty()) return;
-    const auto place_of = [&](std::uint32_t at) -> Links& { return clients_[at].places[priority]; };
-    list_remove(rings_[priority], client, place_of);  // To the end of the ring.
-    list_push_back(rings_[priority], client, place_of);
+    leave_ring(client, priority);  // To its end.
+    join_ring(client, priority);
 }
 
 }  // namespace shortq::core

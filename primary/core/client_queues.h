@@ -21,14 +21,18 @@ struct Client {
     Time next_ping{0};  // Zero: none planned.
     std::uint64_t served = 0;
     std::uint64_t bytes = 0;                // Of its unanswered requests.
+    std::uint64_t sent = 0;                 // Bytes of replies.
+    std::uint64_t taken = 0;                // Of these, by its own word.
+    Time blocked_since{0};                  // Or since it last took something. See `blocked`.
+    bool blocked = false;                   // Has not taken too much: gets nothing begun.
     List unanswered;                        // All of them, by arrival.
-    List parked;                            // By arrival.
+    List parked;                            // By arrival: see Phase::kParked.
     std::array<List, kPriorities> queues;   // First come first served; retried ones in front.
     std::array<Links, kPriorities> places;  // In the rings below.
 };
 
-// Priorities share by weights, within one the clients take turns, and a client's own requests go
-// in order (newest first while its oldest is past half its deadline).
+// Priorities share by weights, within one the clients that are not blocked take turns, and a
+// client's own requests go in order (newest first while its oldest is past half its deadline).
 class ClientQueues {
 public:
     explicit ClientQueues(RequestTable& requests) : requests_(requests) {}
@@ -40,6 +44,9 @@ public:
     void remove(std::uint32_t request);
     // Queues, in their order of arrival, what was parked for a generation up to `serving`.
     void unpark(std::uint32_t serving);
+    // Takes the client out of the turns, or puts it back at their end.
+    void block(std::uint32_t client);
+    void unblock(std::uint32_t client);
 
     // The request that is next, which stays where it is; kNone: nothing is queued.
     [[nodiscard]] std::uint32_t next(Time now);
@@ -56,6 +63,8 @@ private:
     }
     void insert(std::uint32_t request, std::uint32_t before);
     void unpark(Client& client, std::uint32_t serving);
+    void join_ring(std::uint32_t client, std::size_t priority);
+    void leave_ring(std::uint32_t client, std::size_t priority);
     [[nodiscard]] bool newest_first(std::uint32_t head, Time now) const;
 
     RequestTable& requests_;

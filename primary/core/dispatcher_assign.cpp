@@ -46,6 +46,7 @@ void Dispatcher::Impl::take_back(std::uint32_t slot) {
     auto& request = requests_[slot];
     const auto worker_slot = request.worker_slot;
     auto& worker = workers_[worker_slot];
+    clear_stall(slot);
     if (worker.pending.head == slot) worker.head_since = now_;
     list_remove(worker.pending, slot, place());
     request.worker_slot = kNone;
@@ -57,6 +58,7 @@ void Dispatcher::Impl::requeue(std::uint32_t slot) {
     auto& request = requests_[slot];
     request.interrupted = false;
     request.kill_at = Time{0};
+    if (request.mode == Mode::kSync) return begin_sync(slot);
     queues_.push_front(slot);
     set_request_timer(slot);
     if (unavailable_) fail(slot, Reason::kNoWorker);
@@ -90,6 +92,8 @@ void Dispatcher::Impl::lose(std::uint32_t slot, bool charged) {
     take_back(slot);
     ++request.attempt;
     request.sequence = 0;
+    request.sent = 0;
+    request.taken = 0;
     ++requests_.totals().retried;
     requeue(slot);
 }

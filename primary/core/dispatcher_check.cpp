@@ -86,11 +86,17 @@ void Dispatcher::Impl::check_lists() const {
         walk(client.parked, requests_, place_of, [&](std::uint32_t at) {
             ++queued;
             check(requests_[at].phase == Phase::kParked, "what is parked says so");
-            check(requests_[at].min_generation > serving_number(), "what is parked must wait");
+            const bool waits = requests_[at].mode == Mode::kSync
+                                   ? client.blocked
+                                   : requests_[at].min_generation > serving_number();
+            check(waits, "what is parked must wait");
         });
+        check(client.taken <= client.sent, "no more is taken than was sent");
+        check(client.blocked == (client.sent - client.taken >= options_.client_window_bytes),
+              "who is blocked");
         for (std::size_t priority = 0; priority < kPriorities; ++priority) {
             const auto& queue = client.queues[priority];
-            waiting[priority] += queue.empty() ? 0U : 1U;
+            waiting[priority] += queue.empty() || client.blocked ? 0U : 1U;
             walk(queue, requests_, place_of, [&](std::uint32_t at) {
                 ++queued;
                 check(requests_[at].phase == Phase::kQueued, "what is queued says so");
@@ -117,9 +123,11 @@ void Dispatcher::Impl::check_workers() const {
     for (std::uint32_t slot = 0; slot < workers_.size(); ++slot) {
         if (!workers_.live(slot)) continue;
         const auto& worker = workers_[slot];
+        bool stalled = false;
         walk(worker.pending, requests_, place_of, [&](std::uint32_t at) {
             ++pending;
             check(requests_[at].worker_slot == slot, "a pending request knows its worker");
+            stalled = stalled || requests_[at].stalled;
         });
         if (slot == kSyncSlot) continue;
         ++processes;
@@ -128,9 +136,10 @@ void Dispatcher::Impl::check_workers() const {
         check(worker.able == is_able, "who is able");
         able += is_able ? 1U : 0U;
         failing += is_able && worker.failing ? 1U : 0U;
-        check(
-            least_busy_.has(slot) == (is_able && worker.held_until == Time{0} && !worker.worn_out),
-            "who is listed");
+        check(least_busy_.has(slot) ==
+                  (is_able && worker.held_until == Time{0} && !worker.worn_out && !worker.stalled),
+              "who is listed");
+        check(worker.stalled == stalled, "who is stalled");
         if (least_busy_.has(slot)) {
             check(least_busy_.pending(slot) == worker.pending.size, "bucket of a worker");
         }

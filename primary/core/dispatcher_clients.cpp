@@ -49,6 +49,9 @@ void Dispatcher::Impl::set_client_timer(std::uint32_t slot) {
         due = client.last_heard + options_.client_silence_max;
     }
     if (client.next_ping != Time{0}) due = std::min(due, client.next_ping);
+    if (client.blocked && options_.stall != Duration{0}) {
+        due = std::min(due, client.blocked_since + options_.stall);
+    }
     if (due == Time::max()) {
         timers_.clear(TimerKind::kClient, slot);
     } else {
@@ -58,8 +61,11 @@ void Dispatcher::Impl::set_client_timer(std::uint32_t slot) {
 
 void Dispatcher::Impl::client_due(std::uint32_t slot) {
     auto& client = queues_.clients()[slot];
-    if (options_.client_silence_max != Duration{0} &&
-        client.last_heard + options_.client_silence_max <= now_) {
+    const bool silent = options_.client_silence_max != Duration{0} &&
+                        client.last_heard + options_.client_silence_max <= now_;
+    const bool stalled = client.blocked && options_.stall != Duration{0} &&
+                         client.blocked_since + options_.stall <= now_;
+    if (silent || stalled) {
         lose_client(slot);
         return;
     }

@@ -124,8 +124,9 @@ void Dispatcher::Impl::unavailable_due() {
     timers_.clear(TimerKind::kGlobal, kUnavailable);
     unavailable_ = true;
     for (std::uint32_t slot = 0; slot < requests_.slab().size(); ++slot) {
-        const auto phase = requests_[slot].phase;
-        if (phase == Phase::kQueued || phase == Phase::kParked) fail(slot, Reason::kNoWorker);
+        const auto& request = requests_[slot];
+        const bool waits = request.phase == Phase::kQueued || request.phase == Phase::kParked;
+        if (waits && request.mode == Mode::kDeferred) fail(slot, Reason::kNoWorker);
     }
 }
 

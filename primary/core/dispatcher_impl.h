@@ -46,6 +46,7 @@ private:
                                                 const Client& client) const;
     void accept(const RequestArrived& event, std::uint32_t client_slot);
     void cancel(std::uint32_t request);
+    void begin_sync(std::uint32_t request);
     void final_reply(const ReplyArrived& event, std::uint32_t request);
     [[nodiscard]] Receipt receipt(const Request& request) const;
     // Each of these ends a request for its client.
@@ -68,6 +69,16 @@ private:
     void plan_ping(std::uint32_t client);
     void set_client_timer(std::uint32_t client);
     void client_due(std::uint32_t client);
+
+    // ---- dispatcher_flow.cpp: what readers have taken, and what waits for them.
+    void on(const CreditArrived& event);
+    void forward(std::uint32_t request, const ReplyArrived& event);
+    void update_stall(std::uint32_t request);
+    void clear_stall(std::uint32_t request);
+    void client_took(std::uint32_t client, std::uint64_t bytes);
+    void update_block(std::uint32_t client);
+    void block(std::uint32_t client);
+    void unblock(std::uint32_t client);
 
     // ---- dispatcher_assign.cpp: who gets what.
     void assign();
@@ -93,6 +104,7 @@ private:
     void change_state(std::uint32_t worker, WorkerState to);
     void refresh(std::uint32_t worker);  // Whether it may be given work.
     void drain_worker(std::uint32_t worker, bool planned);
+    void recall_unstarted(std::uint32_t worker);
     void stop_if_drained(std::uint32_t worker);
     void kill_process(std::uint32_t worker);
     enum class Charge : std::uint8_t { kNobody, kHead };

@@ -55,7 +55,7 @@ void Dispatcher::Impl::accept(const RequestArrived& event, std::uint32_t client_
     set_request_timer(slot);
     plan_ping(client_slot);
     if (event.mode == Mode::kSync) {
-        give(slot, kSyncSlot);
+        begin_sync(slot);
     } else if (event.min_generation > serving_number()) {
         queues_.park(slot);
     } else {
@@ -96,8 +96,7 @@ void Dispatcher::Impl::on(const ReplyArrived& event) {
         if (event.last) {
             final_reply(event, slot);
         } else if (request.phase == Phase::kAtWorker) {
-            emit(ForwardReply{.to = receipt(request), .last = false});
-            ++request.sequence;
+            forward(slot, event);
         }
     }
     if (event.sick && worker != kSyncSlot && !workers_[worker].killed) {
@@ -124,7 +123,7 @@ void Dispatcher::Impl::final_reply(const ReplyArrived& event, std::uint32_t slot
         emit(SendError{.to = receipt(request),
                        .reason = request.cancelled ? Reason::kCancelled : Reason::kInterrupted});
     } else {
-        emit(ForwardReply{.to = receipt(request), .last = true});
+        forward(slot, event);
     }
     ++(event.code ? requests_.totals().failed : requests_.totals().answered);
     settle(slot);
@@ -141,13 +140,22 @@ void Dispatcher::Impl::on(const Recalled& event) {
     if (requests_[slot].phase == Phase::kAbandoned) {
         take_back(slot);
         discard(slot);
-    } else if (requests_[slot].cancelled || worker == kSyncSlot) {
+    } else if (requests_[slot].cancelled) {
         fail(slot, Reason::kCancelled);  // Leaves it abandoned at the worker ...
         take_back(slot);                 // ... which does not have it any more.
         discard(slot);
     } else {
         take_back(slot);
         requeue(slot);
+    }
+}
+
+// In order of arrival, except that a client that does not read what it was sent has to wait.
+void Dispatcher::Impl::begin_sync(std::uint32_t slot) {
+    if (queues_.clients()[requests_[slot].client_slot].blocked) {
+        queues_.park(slot);
+    } else {
+        give(slot, kSyncSlot);
     }
 }
 
@@ -222,7 +230,10 @@ void Dispatcher::Impl::interrupt(std::uint32_t slot) {
 void Dispatcher::Impl::set_request_timer(std::uint32_t slot) {
     const auto& request = requests_[slot];
     const auto deadline = request.phase == Phase::kAbandoned ? Time{0} : request.deadline;
-    const auto due = tighter(deadline, request.kill_at);
+    auto due = tighter(deadline, request.kill_at);
+    if (request.phase == Phase::kAtWorker && request.stalled && options_.stall != Duration{0}) {
+        due = tighter(due, request.stalled_since + options_.stall);
+    }
     if (due == Time{0}) {
         timers_.clear(TimerKind::kRequest, slot);
     } else {
@@ -236,6 +247,12 @@ void Dispatcher::Impl::request_due(std::uint32_t slot) {
         request.deadline <= now_) {
         const bool at_worker = request.phase == Phase::kAtWorker;
         fail(slot, at_worker ? Reason::kTimedOutRunning : Reason::kTimedOutQueued);
+        return;
+    }
+    const bool stalled = request.phase == Phase::kAtWorker && request.stalled;
+    if (stalled && options_.stall != Duration{0} &&
+        request.stalled_since + options_.stall <= now_) {
+        fail(slot, Reason::kStalled);
         return;
     }
     const auto worker = request.worker_slot;

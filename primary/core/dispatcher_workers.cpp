@@ -41,7 +41,8 @@ void Dispatcher::Impl::refresh(std::uint32_t slot) {
         if (worker.failing) failing_workers_ += able ? 1U : -1U;
         able_changed();
     }
-    const bool eligible = able && worker.held_until == Time{0} && !worker.worn_out;
+    const bool eligible =
+        able && worker.held_until == Time{0} && !worker.worn_out && !worker.stalled;
     if (eligible && !least_busy_.has(slot)) least_busy_.add(slot, worker.pending.size);
     if (!eligible) least_busy_.remove(slot);
 }
@@ -110,11 +111,16 @@ void Dispatcher::Impl::drain_worker(std::uint32_t slot, bool planned) {
     worker.planned = worker.planned || planned;
     worker.drain_until = now_ + options_.drain;
     change_state(slot, WorkerState::kDraining);
+    recall_unstarted(slot);
+    stop_if_drained(slot);
+}
+
+void Dispatcher::Impl::recall_unstarted(std::uint32_t slot) {
+    const auto& worker = workers_[slot];
     for (auto at = worker.pending.head; at != kNone; at = requests_[at].place.next) {
         if (at == worker.pending.head || requests_[at].interrupted) continue;
         emit(Recall{.worker = worker.id, .request = requests_[at].id});
     }
-    stop_if_drained(slot);
 }
 
 void Dispatcher::Impl::stop_if_drained(std::uint32_t slot) {

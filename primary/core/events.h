@@ -68,6 +68,14 @@ struct ReplyArrived {
     Duration run_time{0};
     std::uint64_t bytes = 0;
 };
+// How many body bytes of replies a client has taken, in all: of one attempt of a request, or with
+// `client_request` 0 of everything it was sent.
+struct CreditArrived {
+    ClientId client;
+    std::uint64_t client_request = 0;
+    std::uint32_t attempt = 0;
+    std::uint64_t bytes = 0;
+};
 struct Recalled {
     WorkerId worker;
     RequestId request;
@@ -86,11 +94,11 @@ struct ReloadRequested {};  // Coalesces with a reload that has not begun to ser
 struct DrainRequested {};   // SIGTERM: refuse new requests, finish those under way, stop.
 struct StopRequested {};    // Second signal: stop now.
 
-using Event =
-    std::variant<Started, TimeReached, ClientArrived, ClientHeard, ClientLost, RequestArrived,
-                 CancelRequested, CancelSerial, WorkerReady, WorkerHeard, WorkerLoadFailed,
-                 WorkerExited, WorkerUnreachable, ReplyArrived, Recalled, WorkerWornOut,
-                 DrainWorker, KillSeat, ReloadRequested, DrainRequested, StopRequested>;
+using Event = std::variant<Started, TimeReached, ClientArrived, ClientHeard, ClientLost,
+                           RequestArrived, CancelRequested, CancelSerial, WorkerReady, WorkerHeard,
+                           WorkerLoadFailed, WorkerExited, WorkerUnreachable, ReplyArrived,
+                           CreditArrived, Recalled, WorkerWornOut, DrainWorker, KillSeat,
+                           ReloadRequested, DrainRequested, StopRequested>;
 
 // ---- Actions, to be carried out in sequence, before the next event.
 
@@ -164,6 +172,14 @@ struct Recall {
     bool operator==(const Recall&) const = default;
 };
 
+// The worker may send pieces of this reply while what it has sent is below `bytes`.
+struct GrantCredit {
+    WorkerId worker;
+    RequestId request;
+    std::uint64_t bytes = 0;
+    bool operator==(const GrantCredit&) const = default;
+};
+
 struct SpawnWorker {
     WorkerId worker;
     std::uint32_t seat = 0;
@@ -195,8 +211,9 @@ struct Stopped {
     bool operator==(const Stopped&) const = default;
 };  // Drained; every worker is gone.
 
-using Action = std::variant<ClientOpened, ClientClosed, PingClient, Accepted, Release, SendToWorker,
-                            ForwardReply, SendError, Interrupt, Recall, SpawnWorker, StopWorker,
-                            KillWorker, GenerationServing, ReloadFailed, StartFailed, Stopped>;
+using Action =
+    std::variant<ClientOpened, ClientClosed, PingClient, Accepted, Release, SendToWorker,
+                 ForwardReply, SendError, Interrupt, Recall, GrantCredit, SpawnWorker, StopWorker,
+                 KillWorker, GenerationServing, ReloadFailed, StartFailed, Stopped>;
 
 }  // namespace shortq::core

@@ -20,7 +20,7 @@ namespace shortq::core {
 enum class Phase : std::uint8_t {
     kFree,
     kQueued,     // In its client's queue.
-    kParked,     // Waits for a generation that does not serve yet.
+    kParked,     // Waits for a generation that does not serve yet; sync: until its client reads.
     kAtWorker,   // In a worker's pending list, unanswered.
     kAbandoned,  // In a worker's pending list, answered or dropped.
 };
@@ -41,12 +41,16 @@ struct Request {
     std::uint32_t charges = 0;  // Workers that died while they evaluated it.
     std::uint32_t attempt = 0;
     std::uint32_t sequence = 0;  // Pieces of this attempt that went out.
+    std::uint64_t sent = 0;      // Bytes of them.
+    std::uint64_t taken = 0;     // By the reader, of these.
+    Time stalled_since{0};       // What is not taken fills the window. See `stalled`.
     Mode mode = Mode::kDeferred;
     Priority priority = Priority::kNormal;
     Phase phase = Phase::kFree;
     bool streaming = false;
     bool cancelled = false;    // Somebody ordered it.
     bool interrupted = false;  // Its worker has been told.
+    bool stalled = false;      // Its reader is behind, and it waits.
     bool retried = false;      // Came back from a worker: goes first.
     Links place;               // In its client's queue, the parked list, or a worker's list.
     Links of_client;           // Among its client's unanswered requests.

@@ -16,6 +16,7 @@ ErrorCode code_of(Reason reason) noexcept {
             return ErrorCode::kUnavailable;
         case Reason::kTimedOutQueued:
         case Reason::kTimedOutRunning:
+        case Reason::kStalled:
             return ErrorCode::kTimeout;
         case Reason::kCancelled:
         case Reason::kInterrupted:

@@ -40,6 +40,10 @@ struct Options {
     std::uint32_t pending_max = 100'000;  // Unanswered requests, all clients.
     std::uint32_t pending_per_client_max = 10'000;
     std::uint64_t pending_bytes_max = std::uint64_t{256} << 20;
+    // Flow control (PROTOCOL.md#flow-control): not yet taken, of one reply, and of one client.
+    std::uint64_t reply_window_bytes = proto::kReplyWindowBytes;
+    std::uint64_t client_window_bytes = proto::kClientWindowBytes;
+    Duration stall = std::chrono::seconds(30);  // A reader that takes nothing this long.
     Duration timeout{0};  // Upper bound for every request's budget; zero: none.
     Duration grace = std::chrono::seconds(2);  // From an interrupt to the kill.
     Duration drain = std::chrono::seconds(30);
@@ -69,6 +73,7 @@ enum class Reason : std::uint8_t {
     kPoison,           // worker_lost: was running when `lives` workers died; not retryable
     kLostNotRetried,   // worker_lost with --writable; retryable is false
     kLostMidStream,    // worker_lost: a streaming reader already has chunks; retryable
+    kStalled,          // timeout: its reader took nothing for `stall`; retryable
     kInterrupted,      // cancelled: the engine stopped it without anybody's order here
 };
 [[nodiscard]] ErrorCode code_of(Reason reason) noexcept;

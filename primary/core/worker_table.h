@@ -41,6 +41,7 @@ struct Worker {
     bool load_failed = false;
     bool killed = false;       // KillWorker has been sent.
     bool planned = false;      // Its exit is wanted: no death, no failed load.
+    bool stalled = false;      // The reader of what it runs is behind. Gets nothing.
     bool worn_out = false;     // Gets nothing more; stopped when it holds nothing.
     bool giving_back = false;  // Drained for too long: what it interrupts is tried elsewhere.
 };

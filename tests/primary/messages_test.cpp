@@ -57,7 +57,7 @@ TEST(MessagesTest, EveryReasonSaysSomething) {
          {Reason::kQueueFull, Reason::kClientQueueFull, Reason::kBytesFull, Reason::kDuplicateId,
           Reason::kDraining, Reason::kNoWorker, Reason::kTimedOutQueued, Reason::kTimedOutRunning,
           Reason::kCancelled, Reason::kPoison, Reason::kLostNotRetried, Reason::kLostMidStream,
-          Reason::kInterrupted}) {
+          Reason::kStalled, Reason::kInterrupted}) {
         const auto error = describe(reason, receipt(2, milliseconds(0), milliseconds(1)), {});
         EXPECT_EQ(error.code, core::code_of(reason));
         EXPECT_EQ(error.retryable, core::retryable(reason));

@@ -48,6 +48,7 @@ TEST(OptionsTest, DefaultsAreThoseOfTheManual) {
     EXPECT_EQ(options.window, 1U);
     EXPECT_EQ(options.timeout, seconds(0));
     EXPECT_EQ(options.grace, seconds(2));
+    EXPECT_EQ(options.stall, seconds(30));
     EXPECT_EQ(options.drain, seconds(30));
     EXPECT_EQ(options.load_timeout, seconds(600));
     EXPECT_EQ(options.pending_max, 100'000U);
@@ -74,6 +75,8 @@ TEST(OptionsTest, EveryOptionArrivesAtItsField) {
                              "1.5",
                              "--grace",
                              "0.25",
+                             "--stall",
+                             "12",
                              "--max-pending",
                              "10",
                              "--max-pending-per-client",
@@ -115,6 +118,7 @@ TEST(OptionsTest, EveryOptionArrivesAtItsField) {
     EXPECT_EQ(options.policy, core::Policy::kRandom);
     EXPECT_EQ(options.timeout, milliseconds(1500));
     EXPECT_EQ(options.grace, milliseconds(250));
+    EXPECT_EQ(options.stall, seconds(12));
     EXPECT_EQ(options.pending_max, 10U);
     EXPECT_EQ(options.pending_per_client_max, 5U);
     EXPECT_EQ(options.pending_bytes_max, 1024U);

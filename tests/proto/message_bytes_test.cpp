@@ -81,7 +81,7 @@ TEST(WireBytesTest, TheShortOnes) {
     expect_bytes(WornOut{.why = "it"}, "93 01 10 a2 69 74");
     expect_bytes(Credit{.id = 7, .session = 9, .attempt = 1, .bytes = 1 << 20},
                  "96 01 0f 07 09 01 ce 00 10 00 00");
-    expect_bytes(Progress{.id = 7, .progress_ppm = -1, .run_us = 300}, "95 01 11 07 ff cd 01 2c");
+    expect_bytes(Progress{.id = 7, .progress_ppm = -1}, "94 01 11 07 ff");
 }
 
 TEST(WireBytesTest, Parameters) {

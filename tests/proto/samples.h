@@ -68,7 +68,7 @@ inline std::vector<proto::Message> typical_messages() {
         Goodbye{.session = 99},
         WornOut{.why = "it spilled"},
         Credit{.id = 77, .session = 99, .attempt = 1, .bytes = 5 << 20},
-        Progress{.id = 77, .progress_ppm = 250'000, .run_us = 700'000},
+        Progress{.id = 77, .progress_ppm = 250'000},
     };
 }
 
@@ -99,7 +99,7 @@ inline std::vector<proto::Message> largest_messages() {
         Goodbye{kMost<std::uint64_t>},
         Credit{kMost<std::uint64_t>, kMost<std::uint64_t>, kMost<std::uint32_t>,
                kMost<std::uint64_t>},
-        Progress{kMost<std::uint64_t>, 1'000'000, kMost<std::uint64_t>},
+        Progress{kMost<std::uint64_t>, 1'000'000},
     };
 }
 

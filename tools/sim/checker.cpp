@@ -33,7 +33,10 @@ void Checker::step(core::Time now, const core::Event& event,
     after(event);
     check_totals(totals);
     check_idle();
-    if (as<core::TimeReached>(&event)) check_deadlines();
+    if (as<core::TimeReached>(&event)) {
+        check_deadlines();
+        check_stalls();
+    }
 }
 
 void Checker::before(const core::Event& event) {
@@ -51,6 +54,7 @@ void Checker::before(const core::Event& event) {
         come_back(recalled->worker, recalled->request);
     }
     if (const auto* reply = as<core::ReplyArrived>(&event)) before_reply(*reply);
+    if (const auto* credit = as<core::CreditArrived>(&event)) before_credit(*credit);
     if (const auto* worn = as<core::WorkerWornOut>(&event)) {
         const auto worker = workers_.find(worn->worker);
         if (worker != workers_.end() && worker->second.ready) worker->second.leaving = true;
@@ -110,6 +114,44 @@ void Checker::before_reply(const core::ReplyArrived& reply) {
     } else if (!requests_.at(reply.request).answered) {
         at->second.failures = reply.code ? at->second.failures + 1 : 0;
     }
+}
+
+void Checker::before_credit(const core::CreditArrived& credit) {
+    const auto client = clients_.find(credit.client);
+    if (client == clients_.end()) return;
+    if (credit.client_request == 0) {
+        auto& taken = client->second.taken;
+        taken = std::max(taken, std::min(credit.bytes, client->second.sent));
+        return;
+    }
+    const auto id = client->second.unanswered.find(credit.client_request);
+    if (id == client->second.unanswered.end()) return;
+    auto& request = requests_.at(id->second);
+    const auto taken = std::min(credit.bytes, request.sent);
+    if (request.place != Place::kAtWorker || credit.attempt != request.attempt) return;
+    if (taken <= request.taken) return;
+    request.taken = taken;
+    request.moved_on = now_;
+}
+
+// A reader that is behind is sent nothing but the last piece, which is short of its window.
+void Checker::count_piece(Request& request, Client& client, const core::ForwardReply& action,
+                          std::uint64_t bytes) {
+    if (action.to.attempt != request.attempt) {
+        request.attempt = action.to.attempt;
+        request.sent = 0;
+        request.taken = 0;
+    }
+    const bool was_behind = behind(request);
+    if (was_behind && !action.last) fail("a reader was sent more than its window");
+    request.sent += bytes;
+    client.sent += bytes;
+    if (!was_behind && behind(request)) request.moved_on = now_;
+}
+
+bool Checker::waits_for_reader(const Worker& worker) const {
+    return std::ranges::any_of(worker.pending,
+                               [this](const auto id) { return behind(requests_.at(id)); });
 }
 
 bool Checker::has(const Worker& worker, core::RequestId id) {
@@ -207,12 +249,14 @@ void Checker::see(const core::SendToWorker& action) {
         fail("sent past its deadline");
     const bool sync = request.asked.mode == core::Mode::kSync;
     if (sync != (action.worker == core::kSyncWorker)) fail("sync and deferred were mixed up");
+    if (behind(clients_.at(request.asked.client))) fail("begun for a client that does not read");
     if (!sync) {
         check_order(request, clients_.at(request.asked.client));
         const auto worker = workers_.find(action.worker);
         if (worker == workers_.end()) return fail("sent to a worker that does not exist");
         if (!worker->second.ready) fail("sent to a worker that is not ready");
         if (worker->second.leaving) fail("sent to a worker that is to leave");
+        if (waits_for_reader(worker->second)) fail("sent to a worker that waits for a reader");
         if (worker->second.generation != serving_) fail("sent to a generation that does not serve");
         if (parked(request)) fail("sent to an older generation than it asked for");
         if (options_.window > 0 && worker->second.pending.size() >= options_.window) {
@@ -250,6 +294,8 @@ void Checker::leave_worker(core::RequestId id, Request& request) {
     const auto worker = workers_.find(request.worker);
     if (worker != workers_.end()) std::erase(worker->second.pending, id);
     request.moved = true;
+    request.sent = 0;
+    request.taken = 0;
     request.worker = core::WorkerId{};
 }
 
@@ -289,6 +335,7 @@ void Checker::see(const core::ForwardReply& action) {
     if (request->place == Place::kQueued) fail("a reply from a worker that no longer has it");
     if (request->worker != reply->worker) fail("a stale reply was passed on");
     if (action.last != reply->last) fail("the last piece is not marked as such");
+    if (!reply->code) count_piece(*request, clients_.at(action.to.client), action, reply->bytes);
     if (!action.last) return;
     end(*request);
     ++finals_;
@@ -328,6 +375,10 @@ void Checker::see(const core::SendError& action) {
         action.reason == Reason::kTimedOutQueued || action.reason == Reason::kTimedOutRunning;
     if (timed_out && (request->deadline == core::Time{0} || now_ < request->deadline)) {
         fail("timed out before its deadline");
+    }
+    if (action.reason == Reason::kStalled &&
+        (!behind(*request) || now_ < request->moved_on + options_.stall)) {
+        fail("a reader was cut off that had taken something");
     }
     if (action.reason == Reason::kPoison &&
         request->deaths + request->suspicions < options_.lives) {
@@ -435,11 +486,12 @@ void Checker::check_idle() {
     const bool room = std::ranges::any_of(workers_, [this](const auto& entry) {
         const auto& worker = entry.second;
         return worker.ready && !worker.leaving && worker.generation == serving_ &&
-               worker.failures < kStreakThatMayBeHeldOff &&
+               worker.failures < kStreakThatMayBeHeldOff && !waits_for_reader(worker) &&
                (options_.window == 0 || worker.pending.size() < options_.window);
     });
     if (!room) return;
     for (const auto& [id, client] : clients_) {
+        if (behind(client)) continue;
         for (const auto& queue : client.queues) {
             for (const auto& [serial, request] : queue) {
                 if (parked(requests_.at(request))) continue;
@@ -452,6 +504,16 @@ void Checker::check_idle() {
 void Checker::check_deadlines() {
     if (!deadlines_.empty() && deadlines_.begin()->first <= now_) {
         fail("a deadline has passed without a reply");
+    }
+}
+
+void Checker::check_stalls() {
+    if (options_.stall == core::Duration{0}) return;
+    for (const auto& [id, request] : requests_) {
+        const bool waits = request.place == Place::kAtWorker && !request.answered;
+        if (waits && behind(request) && request.moved_on + options_.stall < now_) {
+            fail("a reader took nothing for too long and still has its query");
+        }
     }
 }
 

@@ -39,7 +39,11 @@ private:
         std::size_t suspicions = 0;  // Was first at a worker that was killed.
         bool answered = false;
         bool cancelled = false;
-        bool moved = false;  // Came back from a worker, or waited for a generation.
+        std::uint32_t attempt = 0;
+        std::uint64_t sent = 0;   // Of this attempt.
+        std::uint64_t taken = 0;  // Of it, by its reader.
+        core::Time moved_on{0};   // When its reader fell behind, or last took something.
+        bool moved = false;       // Came back from a worker, or waited for a generation.
     };
     struct Worker {
         std::uint32_t seat = 0;
@@ -52,6 +56,8 @@ private:
     struct Client {
         std::map<std::uint64_t, core::RequestId> unanswered;
         std::uint64_t bytes = 0;
+        std::uint64_t sent = 0;
+        std::uint64_t taken = 0;
         // By priority: serials that wait for a worker.
         std::array<std::map<std::uint64_t, core::RequestId>, 3> queues;
     };
@@ -87,6 +93,17 @@ private:
     void check_totals(const core::Totals& totals);
     void check_idle();
     void check_deadlines();
+    void check_stalls();
+    void before_credit(const core::CreditArrived& credit);
+    void count_piece(Request& request, Client& client, const core::ForwardReply& action,
+                     std::uint64_t bytes);
+    [[nodiscard]] bool behind(const Request& request) const {
+        return request.sent - request.taken >= options_.reply_window_bytes;
+    }
+    [[nodiscard]] bool behind(const Client& client) const {
+        return client.sent - client.taken >= options_.client_window_bytes;
+    }
+    [[nodiscard]] bool waits_for_reader(const Worker& worker) const;
     [[nodiscard]] bool parked(const Request& request) const;
     [[nodiscard]] Request* unanswered(core::ClientId client, std::uint64_t id, const char* what);
     void end(Request& request);

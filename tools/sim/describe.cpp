@@ -65,6 +65,10 @@ struct Describe {
     std::string operator()(const core::Recalled& e) const {
         return fmt::format("Recalled {} {}", name(e.worker), name(e.request));
     }
+    std::string operator()(const core::CreditArrived& e) const {
+        return fmt::format("CreditArrived {} id={} attempt={} bytes={}", name(e.client),
+                           e.client_request, e.attempt, e.bytes);
+    }
     std::string operator()(const core::WorkerWornOut& e) const {
         return "WorkerWornOut " + name(e.worker);
     }
@@ -108,6 +112,9 @@ struct Describe {
     }
     std::string operator()(const core::Interrupt& a) const {
         return fmt::format("Interrupt {} {}", name(a.worker), name(a.request));
+    }
+    std::string operator()(const core::GrantCredit& a) const {
+        return fmt::format("GrantCredit {} {} bytes={}", name(a.worker), name(a.request), a.bytes);
     }
     std::string operator()(const core::Recall& a) const {
         return fmt::format("Recall {} {}", name(a.worker), name(a.request));

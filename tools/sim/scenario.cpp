@@ -29,6 +29,9 @@ core::Options draw_options(Dice& dice) {
     options.unavailable_after = dice.milliseconds(500, 10'000);
     options.lives = number(dice, 1, 3);
     options.writable = dice.chance(0.15);
+    options.reply_window_bytes = dice.between(100, 2000);
+    options.client_window_bytes = dice.between(1000, 10'000);
+    options.stall = dice.chance(0.9) ? dice.milliseconds(200, 3000) : core::Duration{0};
     return options;
 }
 }  // namespace
@@ -66,6 +69,12 @@ Scenario draw_scenario(Dice& dice) {
     out.pauses = dice.chance(0.2) ? number(dice, 1, 2) : 0;
     out.bad_worker = dice.chance(0.1);
     out.worker_worn_out = sometimes(dice, 0.3, 0.2);
+    out.piece_bytes = dice.between(1, 1500);
+    out.slow_reader = sometimes(dice, 0.5, 0.5);
+    if (out.options.stall != core::Duration{0}) {
+        out.stopped_reader = sometimes(dice, 0.3, 0.1);
+        out.deaf_client = sometimes(dice, 0.2, 0.2);
+    }
     return out;
 }
 

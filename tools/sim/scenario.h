@@ -21,6 +21,10 @@ struct Scenario {
     double sync = 0;
     double streaming = 0;
     double min_generation = 0;
+    double slow_reader = 0;         // Per piece: takes a while.
+    double stopped_reader = 0;      // Per request: takes nothing of it, ever.
+    double deaf_client = 0;         // Per client: does not read its connection.
+    std::uint64_t piece_bytes = 0;  // At most.
     double error = 0;
     double poison = 0;
     double deaf = 0;   // Ignores interrupts.

@@ -69,13 +69,19 @@ void World::step(const core::Event& event) {
     for (const auto& action : actions) note("  -> " + describe(action));
     checker_.step(now_, event, actions, core_.totals());
     if (++outcome_.steps % kInvariantsEvery == 0) core_.check_invariants();
-    for (const auto& action : actions) carry_out(action);
+    for (const auto& action : actions) {
+        carry_out(action);
+        const auto* reply = std::get_if<core::ReplyArrived>(&event);
+        const auto* forward = std::get_if<core::ForwardReply>(&action);
+        if (reply != nullptr && forward != nullptr && !reply->code) read(*forward, reply->bytes);
+    }
     out_.swap(actions);
 }
 
 void World::carry_out(const core::Action& action) {
     if (const auto* opened = std::get_if<core::ClientOpened>(&action)) {
         clients_[opened->client].id = opened->client;
+        clients_[opened->client].deaf = fault(scenario_.deaf_client);
         client_beats(opened->client);
     } else if (const auto* closed = std::get_if<core::ClientClosed>(&action)) {
         clients_.erase(closed->client);
@@ -92,6 +98,8 @@ void World::carry_out(const core::Action& action) {
     } else if (const auto* recall = std::get_if<core::Recall>(&action)) {
         tell(recall->worker,
              [this, id = recall->request](Worker& worker) { give_back(worker, id, false); });
+    } else if (const auto* credit = std::get_if<core::GrantCredit>(&action)) {
+        tell(credit->worker, [this, order = *credit](Worker& worker) { grant(worker, order); });
     } else if (const auto* order = std::get_if<core::SpawnWorker>(&action)) {
         spawn(*order);
     } else if (const auto* stop = std::get_if<core::StopWorker>(&action)) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ private:
     struct Payload {
         core::Duration service{0};
         int pieces = 1;
+        std::uint64_t piece_bytes = 0;
         bool error = false;
         bool poison = false;
         bool deaf = false;
@@ -44,12 +46,21 @@ private:
         core::Time silent_until{0};
         std::deque<Job> jobs;  // The first one runs if `runs`.
         bool runs = false;
-        std::uint64_t run = 0;  // Counts runs: what was planned for an older one is void.
+        std::uint64_t run = 0;      // Counts runs: what was planned for an older one is void.
+        std::uint64_t sent = 0;     // Of the reply that runs.
+        std::uint64_t granted = 0;  // It may send while below.
+        int piece = 0;              // The next one.
+        bool waits = false;         // For credit.
     };
     struct Client {
         core::ClientId id{};
         bool silent = false;
+        bool deaf = false;  // Does not read.
         std::uint64_t last_request = 0;
+        std::uint64_t taken = 0;
+        // What was taken of an attempt of a request, by its id.
+        std::map<std::uint64_t, std::pair<std::uint32_t, std::uint64_t>> readings;
+        std::set<std::uint64_t> stopped;  // Requests whose reader takes nothing.
     };
     struct Planned {
         core::Time when{0};
@@ -82,6 +93,8 @@ private:
     [[nodiscard]] core::RequestArrived draw_request(Client& client);
     [[nodiscard]] Payload draw_payload(const core::RequestArrived& request);
     void plan_cancel(const core::RequestArrived& request);
+    void read(const core::ForwardReply& piece, std::uint64_t bytes);
+    void take(core::ClientId id, const core::ForwardReply& piece, std::uint64_t bytes);
 
     // world_workers.cpp
     void spawn(const core::SpawnWorker& order);
@@ -93,6 +106,8 @@ private:
     void plan_end(Worker& worker, const Job& job);
     void reply(Worker& worker, bool last, std::optional<ErrorCode> code);
     void end_run(Worker& worker);
+    void next_piece(core::WorkerId id, std::uint64_t run);
+    void grant(Worker& worker, const core::GrantCredit& grant);
     void give_back(Worker& worker, core::RequestId request, bool interrupt);
     void die(Worker& worker, core::Duration notice);
     void during_run(core::WorkerId id, std::uint64_t run, core::Duration delay,

@@ -49,6 +49,7 @@ void World::send_request(Client& client) {
             post(core::ClientLost{id});  // The second one is stale.
         });
     }
+    if (fault(scenario_.stopped_reader)) client.stopped.insert(request.client_request);
     if (now_ < paused_until_) return;  // Its payload would not find it; others come.
     post(request);
 }
@@ -76,7 +77,8 @@ World::Payload World::draw_payload(const core::RequestArrived& request) {
     Payload payload;
     payload.service = dice_.exponential(scenario_.service) + 10us;
     if (scenario_.bimodal && dice_.chance(0.1)) payload.service *= 10;
-    payload.pieces = static_cast<int>(dice_.between(1, 3));
+    payload.pieces = static_cast<int>(dice_.between(1, dice_.chance(0.2) ? 12 : 3));
+    payload.piece_bytes = dice_.between(1, scenario_.piece_bytes);
     payload.error = dice_.chance(scenario_.error);
     if (request.mode == core::Mode::kSync) return payload;
     payload.poison = fault(scenario_.poison);
@@ -84,6 +86,38 @@ World::Payload World::draw_payload(const core::RequestArrived& request) {
     const bool ends = request.timeout > 0s || scenario_.options.timeout > 0s;
     payload.hang = ends && fault(scenario_.hang);
     return payload;
+}
+
+// The connection's reader passes a piece on to the request's, which may take its time.
+void World::read(const core::ForwardReply& piece, std::uint64_t bytes) {
+    const auto id = piece.to.client;
+    const auto at = clients_.find(id);
+    if (at == clients_.end() || (at->second.deaf && !healed_)) return;
+    plan(latency(), [this, id, bytes] {
+        const auto client = clients_.find(id);
+        if (client == clients_.end() || client->second.silent) return;
+        client->second.taken += bytes;
+        post(core::CreditArrived{.client = id, .bytes = client->second.taken});
+    });
+    if (piece.last || at->second.stopped.contains(piece.to.client_request)) return;
+    const auto delay = fault(scenario_.slow_reader) ? dice_.milliseconds(1, 400) : latency();
+    // In two bites, so that some progress leaves it behind.
+    plan(delay / 2, [this, id, piece, bytes] { take(id, piece, bytes / 2); });
+    plan(delay, [this, id, piece, bytes] { take(id, piece, bytes - bytes / 2); });
+}
+
+void World::take(core::ClientId id, const core::ForwardReply& piece, std::uint64_t bytes) {
+    const auto client = clients_.find(id);
+    if (client == clients_.end() || client->second.silent) return;
+    auto& [attempt, taken] = client->second.readings[piece.to.client_request];
+    if (piece.to.attempt < attempt) return;
+    if (piece.to.attempt > attempt) taken = 0;
+    attempt = piece.to.attempt;
+    taken += bytes;
+    post(core::CreditArrived{.client = id,
+                             .client_request = piece.to.client_request,
+                             .attempt = attempt,
+                             .bytes = taken});
 }
 
 void World::plan_cancel(const core::RequestArrived& request) {

@@ -108,19 +108,46 @@ void World::plan_end(Worker& worker, const Job& job) {
         });
         return;
     }
-    for (int piece = 1; piece < payload.pieces && !payload.error; ++piece) {
-        during_run(worker.id, worker.run, payload.service * piece / payload.pieces,
-                   [this](Worker& me) { reply(me, false, std::nullopt); });
+    if (payload.error) {
+        during_run(worker.id, worker.run, payload.service, [this](Worker& me) {
+            reply(me, true, ErrorCode::kQueryError);
+            end_run(me);
+        });
+        return;
     }
-    during_run(worker.id, worker.run, payload.service, [this, error = payload.error](Worker& me) {
-        reply(me, true, error ? std::optional{ErrorCode::kQueryError} : std::nullopt);
-        end_run(me);
+    worker.piece = 0;
+    worker.sent = 0;
+    worker.granted = scenario_.options.reply_window_bytes;
+    next_piece(worker.id, worker.run);
+}
+
+// The last piece waits for nobody's credit.
+void World::next_piece(core::WorkerId id, std::uint64_t run) {
+    const auto& payload = workers_.at(id).jobs.front().payload;
+    during_run(id, run, payload.service / payload.pieces, [this](Worker& me) {
+        const bool last = me.piece + 1 == me.jobs.front().payload.pieces;
+        me.waits = !last && me.sent >= me.granted;
+        if (me.waits) return;
+        ++me.piece;
+        me.sent += me.jobs.front().payload.piece_bytes;
+        reply(me, last, std::nullopt);
+        if (last) return end_run(me);
+        next_piece(me.id, me.run);
     });
+}
+
+void World::grant(Worker& worker, const core::GrantCredit& grant) {
+    if (!worker.runs || worker.jobs.front().request != grant.request) return;
+    worker.granted = std::max(worker.granted, grant.bytes);
+    if (!worker.waits || worker.sent >= worker.granted) return;
+    worker.waits = false;
+    next_piece(worker.id, worker.run);
 }
 
 void World::reply(Worker& worker, bool last, std::optional<ErrorCode> code) {
     core::ReplyArrived event{
         .worker = worker.id, .request = worker.jobs.front().request, .last = last, .code = code};
+    if (!code) event.bytes = worker.jobs.front().payload.piece_bytes;
     event.sick = last && worker.id != core::kSyncWorker && fault(scenario_.sick);
     plan(200us, [this, event] { post(event); });
     if (!last || worker.id == core::kSyncWorker || !fault(scenario_.worker_worn_out)) return;
@@ -130,6 +157,7 @@ void World::reply(Worker& worker, bool last, std::optional<ErrorCode> code) {
 void World::end_run(Worker& worker) {
     worker.jobs.pop_front();
     worker.runs = false;
+    worker.waits = false;
     start(worker);
 }
 

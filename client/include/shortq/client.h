@@ -18,6 +18,10 @@
 
 namespace shortq {
 
+namespace detail {
+class Connection;
+}
+
 enum class RequestPriority : std::uint8_t { kHigh = 0, kNormal = 1, kLow = 2 };
 
 struct ConnectOptions {
@@ -29,11 +33,23 @@ struct ConnectOptions {
     std::string user;
 };
 
+// How far a request is, as far as is known.
+struct Progress {
+    double fraction = -1;     // Done, in [0, 1]; negative: the engine does not know, or is silent.
+    std::uint64_t rows = 0;   // Arrived so far.
+    std::uint64_t bytes = 0;  // Of them, on the wire.
+};
+using ProgressCallback = std::function<void(const Progress&)>;
+
 struct QueryOptions {
     std::chrono::milliseconds timeout{0};  // Whole budget, queueing and delivery included; 0: none.
     RequestPriority priority = RequestPriority::kNormal;
     std::uint32_t min_generation = 0;
     std::string service;  // Empty: the default service.
+    // Called some times a second while the query runs for longer than half a second, and with each
+    // piece of a large result. On the client's own thread: it must return soon, must not throw, and
+    // must not call this client.
+    ProgressCallback progress{};
 };
 
 struct ServerInfo {
@@ -58,6 +74,35 @@ struct Submitted {
 struct Arrived {
     RequestNumber number{};
     Result<Table> reply;
+};
+
+// A result that is read while it arrives: any size, in bounded memory. While its reader takes its
+// time, so does the server, which at last (--stall) gives up.
+// Threads: one at a time. Destroying it before its end cancels the query; so does destroying the
+// client, after which it gives what had arrived, then kCancelled.
+class Stream {
+public:
+    Stream(Stream&&) noexcept;
+    Stream& operator=(Stream&&) noexcept;
+    ~Stream();
+
+    // The next rows, about a megabyte of them, in the engine's order; none: that was all. Blocks.
+    // The rows before were used: the server may send as much again.
+    // Errors: as deferred(); in the middle of a result also kWorkerLost and kConnection, both with
+    // `retryable`: the rows read so far are right, but not all. After an error, the same again.
+    [[nodiscard]] Result<std::optional<Table>> next();
+
+    // Names and types; waits for the first rows. Errors: as next().
+    [[nodiscard]] Result<Schema> schema();
+    // Complete once next() has given none.
+    [[nodiscard]] const ReplyFacts& facts() const noexcept;
+    [[nodiscard]] RequestNumber number() const noexcept;
+
+private:
+    friend class Client;
+    class Impl;
+    Stream(std::shared_ptr<detail::Connection> connection, RequestNumber number);
+    std::unique_ptr<Impl> impl_;
 };
 
 // A connection to a primary. Reconnects by itself: deferred requests are sent again, sync requests
@@ -96,15 +141,19 @@ public:
     [[nodiscard]] Submitted submit_sync(std::string_view text, const Parameters& parameters = {},
                                         const QueryOptions& options = {});
 
+    // Runs `text` on the least-busy worker and hands out the rows as they come.
+    // Errors: as deferred() for what is wrong before it is sent; later ones come from next().
+    [[nodiscard]] Result<Stream> stream(std::string_view text, const Parameters& parameters = {},
+                                        const QueryOptions& options = {});
+
     // Asks for a request to be stopped. Its reply still comes: the result, or kCancelled.
     void cancel(RequestNumber number);
 
     [[nodiscard]] ServerInfo server() const;
 
 private:
-    class Impl;
-    explicit Client(std::shared_ptr<Impl> impl);
-    std::shared_ptr<Impl> impl_;
+    explicit Client(std::shared_ptr<detail::Connection> connection);
+    std::shared_ptr<detail::Connection> connection_;
 };
 
 // "0.1.0".
