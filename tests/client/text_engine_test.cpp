@@ -4,41 +4,14 @@
 
 #include <set>
 
-#include "shortq/table.h"
-#include "worker/engine/engine.h"
+#include "tests/client/engine_runner.h"
 
 namespace shortq {
 namespace {
 
-class Collector : public engine::ResultSink {
-public:
-    bool begin(const Schema& schema) override {
-        schema_ = schema;
-        return true;
-    }
-    bool batch(Batch batch) override {
-        batches_.push_back(std::move(batch));
-        return true;
-    }
-    Table table() { return {std::move(schema_), std::move(batches_), {}}; }
-
-private:
-    Schema schema_;
-    std::vector<Batch> batches_;
-};
-
 class TextEngineTest : public ::testing::Test {
 protected:
-    TextEngineTest() : engine_(engine::make_engine("duckdb", {}).value()) {
-        EXPECT_TRUE(engine_->load({}));
-    }
-
-    Table run(const std::string& query) {
-        Collector collector;
-        const auto done = engine_->run({query, {}}, collector);
-        EXPECT_TRUE(done) << query << ": " << (done ? "" : done.error().message);
-        return collector.table();
-    }
+    Table run(const std::string& query) { return runner_.run(query); }
 
     void compare(const Table& values, const Table& texts, const std::set<std::string>& except) {
         ASSERT_EQ(values.columns(), texts.columns());
@@ -60,7 +33,7 @@ protected:
         compare(run("select " + expression), run("select (" + expression + ")::varchar"), {});
     }
 
-    std::unique_ptr<engine::Engine> engine_;
+    test::EngineRunner runner_;
 };
 
 // Left out: the last instant of timestamptz, which DuckDB's cast misprints by a millisecond
