@@ -156,6 +156,18 @@ class RequestsTest(SharedServer):
         self.assertGreater(len(told), 2)
         self.assertEqual(told[-1].rows, 1_000_000)
 
+    def test_progress_of_the_query_is_told_while_it_runs(self) -> None:
+        known = threading.Event()
+
+        def tell(progress: shortq.Progress) -> None:
+            if progress.fraction is not None:
+                known.set()
+
+        future = self.client.submit("sleep 600000", progress=tell)
+        self.assertTrue(known.wait(PATIENCE))
+        future.cancel()
+        wait_until(lambda: under_way(self.client) == [])
+
     def test_a_killed_client_leaves_no_query(self) -> None:
         program = subprocess.Popen(
             [
@@ -204,6 +216,24 @@ class StreamingTest(SharedServer):
         with self.client.stream("rows 1000000000") as pieces:
             next(pieces)
         wait_until(lambda: under_way(self.client) == [])
+
+    def test_the_server_waits_for_a_slow_reader(self) -> None:
+        with self.client.stream("rows 50000000") as pieces:
+            for _ in range(3):
+                next(pieces)
+                self.client.deferred("echo beside it")
+                waiting = sum(size for _, size in list(pieces._queue._pieces))
+                self.assertLess(waiting, 6 << 20)  # Of 400 MB.
+
+    def test_a_reader_that_takes_nothing_loses_its_query(self) -> None:
+        with Server("--stall", "0.2", engine="test") as server, server.connect() as client:
+            pieces = client.stream("rows 50000000")
+            first = next(pieces)
+            wait_until(lambda: under_way(client) == [])
+            with self.assertRaises(shortq.RequestTimeout) as caught:
+                list(pieces)
+            self.assertIn("--stall", str(caught.exception))
+            self.assertEqual(first.columns[0][0], 0)
 
     def test_an_error_is_raised_by_the_iteration(self) -> None:
         with self.client.stream("fail at once") as pieces, self.assertRaises(shortq.QueryError):
