@@ -94,7 +94,9 @@ Result<void> ForkServer::check_room() const {
         return {};  // No data in memory; or an engine that keeps no account of it.
     auto room = engine::check_shared_room(options_.engine_options.memory_limit_bytes, base_bytes_,
                                           options_.workers, options_.worker_threads);
-    if (!room && options_.warm == engine::Warm::kAll)
+    if (room) return room;
+    room.error().where = options_.source.string();
+    if (options_.warm == engine::Warm::kAll)
         room.error().message += "; or read in advance only what has room, --warm auto";
     return room;
 }

@@ -76,6 +76,7 @@ TEST(ForkServerTest, DataThatLeavesNoRoomIsRefused) {
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code, ErrorCode::kBadRequest);
     EXPECT_THAT(error->message, HasSubstr("leaves no room for queries"));
+    EXPECT_THAT(error->where, HasSubstr("startup.sql"));
     static const std::regex kFigure(R"(--memory-limit (\d+)M or above)");
     std::smatch match;
     ASSERT_TRUE(std::regex_search(error->message, match, kFigure)) << error->message;

@@ -132,8 +132,11 @@ Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
     const ActiveRun<DuckDbEngine> active(*this);
     const auto held = memory_held(connection_.get());
     if (!held) return tl::unexpected(held.error());
-    if (auto room = check_own_room(options_.memory_limit_bytes, *held, options_.threads); !room)
+    auto room = check_own_room(options_.memory_limit_bytes, *held, options_.threads);
+    if (!room) {
+        room.error().where = source.string();
         return room;
+    }
     return begin_session(Start::kLoaded);
 } catch (const std::exception& error) {
     return fail(ErrorCode::kInternal, source.string() + ": " + error.what());

@@ -86,6 +86,7 @@ TEST(MemoryRoomTest, AWorkerThatLoadsForItselfRefusesToStartWithoutRoom) {
         ASSERT_FALSE(loaded) << limit;
         EXPECT_EQ(loaded.error().code, ErrorCode::kBadRequest);
         EXPECT_THAT(loaded.error().message, HasSubstr("leaves no room for queries"));
+        EXPECT_EQ(loaded.error().where, script.string());
     }
     EXPECT_EQ(ask(*start(script, limited(48 * kMiB)), "SELECT count(*) FROM t"), "3000000\n");
     const auto file = (folder.path() / "x.duckdb").string();
