@@ -121,9 +121,10 @@ Result<RequestNumber> Session::submit(Time now, const Submission& submission) {
     request.bodies.push_back(own(submission.text));
     if (!submission.parameters->empty()) {
         request.bodies.push_back(own(proto::encode_parameters(*submission.parameters)));
-        if (ever_open_ && request.bodies[1].bytes.size() > server_.query_bytes_max) {
+        const auto bytes = request.bodies[0].bytes.size() + request.bodies[1].bytes.size();
+        if (ever_open_ && bytes > server_.query_bytes_max) {
             return fail(ErrorCode::kTooLarge,
-                        "the parameters have " + std::to_string(request.bodies[1].bytes.size()) +
+                        "the query and its parameters have " + std::to_string(bytes) +
                             " bytes; the server takes at most " +
                             std::to_string(server_.query_bytes_max) + " (--max-query-bytes)",
                         server_.endpoint);

@@ -183,6 +183,9 @@ TEST_F(SessionTest, LimitsOfTheWelcomeAreCheckedBeforeSending) {
     EXPECT_THAT(too_large.error().message, HasSubstr("at most 100"));
     const auto parameters = submit("p", proto::Mode::kDeferred, {}, {{"", std::string(100, 'x')}});
     EXPECT_EQ(parameters.error().code, ErrorCode::kTooLarge);
+    const auto together =
+        submit(std::string(60, 'x'), proto::Mode::kDeferred, {}, {{"", std::string(60, 'y')}});
+    EXPECT_EQ(together.error().code, ErrorCode::kTooLarge) << "each alone would do";
     EXPECT_THAT(parameters.error().message, HasSubstr("at most 100 (--max-query-bytes)"));
     EXPECT_TRUE(submit("two"));
     EXPECT_TRUE(submit("three"));

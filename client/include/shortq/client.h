@@ -29,8 +29,8 @@ struct ConnectOptions {
     std::chrono::milliseconds connect_timeout{5000};             // Until the first welcome.
     // Keep trying within connect_timeout until a worker can answer, not only the primary.
     bool wait_until_ready = false;
-    std::string agent;  // Program and version, shown in shortq.clients. Empty: the library's own.
-    std::string user;
+    std::string agent{};  // Program and version, in shortq.clients. Empty: the library's own.
+    std::string user{};
 };
 
 // How far a request is, as far as is known.
@@ -45,7 +45,7 @@ struct QueryOptions {
     std::chrono::milliseconds timeout{0};  // Whole budget, queueing and delivery included; 0: none.
     RequestPriority priority = RequestPriority::kNormal;
     std::uint32_t min_generation = 0;
-    std::string service;  // Empty: the default service.
+    std::string service{};  // Empty: the default service.
     // Called some times a second while the query runs for longer than half a second, and with each
     // piece of a large result. On the client's own thread: it must return soon, must not throw, and
     // must not call this client.
