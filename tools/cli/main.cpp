@@ -14,6 +14,7 @@
 #include "tools/cli/options.h"
 #include "tools/cli/printer.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/prompt.h"
 #include "tools/cli/runner.h"
 #include "tools/cli/statements.h"
 #include "tools/cli/terminal.h"
@@ -42,7 +43,7 @@ Result<std::string> read_all(const std::string& file) try {
 Result<std::vector<std::string>> collect_queries(const Options& options) {
     auto file = options.file;
     if (file.empty() && options.queries.empty()) {
-        if (is_terminal(STDIN_FILENO)) {
+        if (is_terminal(STDIN_FILENO)) {  // And the output is none.
             return fail(ErrorCode::kBadRequest, "no query; pass one, or -f FILE (- is stdin)");
         }
         file = "-";
@@ -80,6 +81,18 @@ int report_no_connection(const Error& error) {
                                                                        : kExitNoConnection;
 }
 
+// A result that could not be written changes the status.
+int finish(int status, Output& out, Output& log) {
+    out.flush();
+    if (out.error() != 0 && out.error() != EPIPE) {
+        log.append(std::string("shortq-cli: cannot write the result: ") +
+                   std::strerror(out.error()) + "\n");
+        status = kExitFailed;
+    }
+    log.flush();
+    return status;
+}
+
 int run(const Options& options, const std::vector<std::string>& queries) {
     Interrupts interrupts;
     auto client = Client::connect(options.connect);
@@ -90,16 +103,30 @@ int run(const Options& options, const std::vector<std::string>& queries) {
     Progress progress(progress_style(options.progress), log);
     Runner runner(*client, options, printer, progress, log);
     interrupts.handle_with([&](int) { return printer.paging() || runner.cancel_all(); });
-    int status = runner.run(queries);
+    const int status = runner.run(queries);
     interrupts.handle_with(nullptr);
-    out.flush();
-    if (out.failed() && out.error() != EPIPE) {
-        log.append(std::string("shortq-cli: cannot write the result: ") +
-                   std::strerror(out.error()) + "\n");
-        status = kExitFailed;
+    return finish(status, out, log);
+}
+
+bool wants_prompt(const Options& options) {
+    return options.queries.empty() && options.file.empty() && is_terminal(STDIN_FILENO) &&
+           is_terminal(STDOUT_FILENO);
+}
+
+int run_prompt(const Options& options) {
+    Interrupts interrupts(prompt_signals());
+    auto client = Client::connect(options.connect);
+    if (!client) return report_no_connection(client.error());
+    Output out(STDOUT_FILENO);
+    Output log(STDERR_FILENO);
+    auto printer = make_printer(options, out);
+    Progress progress(progress_style(options.progress), log);
+    int status = kExitOk;
+    {
+        Prompt prompt(std::move(*client), options, printer, progress, log, interrupts);
+        status = prompt.run();
     }
-    log.flush();
-    return status;
+    return finish(status, out, log);
 }
 
 }  // namespace
@@ -115,6 +142,7 @@ int main(int argc, char** argv) try {
         std::cout << line->print;
         return kExitOk;
     }
+    if (wants_prompt(line->options)) return run_prompt(line->options);
     const auto queries = collect_queries(line->options);
     if (!queries) return usage_error(queries.error().message);
     return run(line->options, *queries);

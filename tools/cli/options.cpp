@@ -21,7 +21,7 @@ Examples:
   shortq-cli --format json -f report.sql > report.json
   shortq-cli --repeat 1000 --concurrency 8 'select 1' latency quantiles on stderr
 
-Without QUERY and -f, on a terminal: a prompt; \\? in it tells more.
+Without QUERY and -f, on a terminal: a prompt; \? in it tells more.
 Formats: csv has a header line; NULL is an empty field, empty text is "". json is one array of
 objects, ndjson an object per line; numbers keep all digits, NaN and infinities are null, binary is
 base64, nested values are arrays and objects.

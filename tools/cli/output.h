@@ -1,6 +1,7 @@
 // tools/cli/output.h: buffered bytes on their way to a file descriptor.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -25,13 +26,18 @@ public:
 
     // The errno of the first failed write; 0: none. EPIPE: the reader has seen enough.
     [[nodiscard]] int error() const noexcept { return error_; }
-    [[nodiscard]] bool failed() const noexcept { return error_ != 0; }
+    [[nodiscard]] bool failed() const noexcept { return error_ != 0 || given_up_; }
+
+    // From any thread: drops everything until resume().
+    void give_up() noexcept { given_up_ = true; }
+    void resume() noexcept { given_up_ = false; }
 
 private:
     static constexpr std::size_t kFlushBytes = std::size_t{1} << 16;
 
     int descriptor_;
     int error_ = 0;
+    std::atomic<bool> given_up_{false};
     std::string buffer_;
 };
 

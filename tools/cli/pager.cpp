@@ -18,7 +18,8 @@ namespace {
 
 // S: long lines are not wrapped; R: colours pass; F: leaves at once if all fits; X: what was shown
 // stays on the screen.
-constexpr const char* kDefaultPager = "LESSCHARSET=utf-8 less -SRFX";
+constexpr const char* kDefaultPager =
+    "if command -v less >/dev/null; then LESSCHARSET=utf-8 exec less -SRFX; else exec cat; fi";
 
 // Signals as a program expects them: ours are blocked, and SIGPIPE is ignored.
 class SpawnAttributes {

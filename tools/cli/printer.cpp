@@ -19,8 +19,10 @@ void Printer::print(const Table& table) {
     if (place_ != Place::kPipe) {
         screen = {terminal_size(STDOUT_FILENO).columns, kRowsShownMax};
     }
+    printing_ = true;
     make_writer(format_, screen)->write(table, out_);
     out_.flush();
+    printing_ = false;
 }
 
 bool Printer::print_in_pager(const Table& table) {

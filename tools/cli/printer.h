@@ -26,6 +26,8 @@ public:
     void set_format(Format format) noexcept { format_ = format; }
     // Whether the user is in the pager, whose Ctrl-C it then is.
     [[nodiscard]] bool paging() const noexcept { return paging_; }
+    // Whether a result is on its way to the output.
+    [[nodiscard]] bool printing() const noexcept { return printing_; }
     [[nodiscard]] Output& out() noexcept { return out_; }
 
 private:
@@ -35,6 +37,7 @@ private:
     Place place_;
     Output& out_;
     std::atomic<bool> paging_{false};
+    std::atomic<bool> printing_{false};
 };
 
 }  // namespace shortq::cli

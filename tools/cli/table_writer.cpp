@@ -24,6 +24,11 @@ void get_cell(std::string& cell, const Column& column, std::uint64_t row) {
     if (!plain) cell = printable(cell);
 }
 
+// What says something else when it is cut: numbers, dates and times.
+bool is_whole(const Column& column) {
+    return column.kind() == ColumnKind::kNumber || column.field().format.starts_with('t');
+}
+
 class TableWriter : public Writer {
 public:
     explicit TableWriter(Screen screen) : screen_(screen) {}
@@ -74,7 +79,7 @@ private:
                 get_cell(cell, columns[i], row);
                 const auto width = display_width(cell);
                 wishes[i].width = std::max(wishes[i].width, width);
-                if (columns[i].kind() == ColumnKind::kNumber) {
+                if (is_whole(columns[i])) {
                     wishes[i].least = std::max(wishes[i].least, width);
                 }
             }

@@ -1,0 +1,75 @@
+#include "tools/cli/asker.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+
+namespace shortq::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kFirstLook{2000};  // At the server, once a reply takes this long.
+constexpr milliseconds kNextLook{3000};
+constexpr milliseconds kLookPatience{500};
+
+}  // namespace
+
+std::optional<Result<Table>> Asker::ask(Client& client, const std::string& text, bool sync) {
+    interrupts_ = 0;
+    server_is_gone_ = false;
+    next_look_ = Clock::now() + kFirstLook;
+    auto submitted = sync ? client.submit_sync(text, options_.parameters, options_.query)
+                          : client.submit(text, options_.parameters, options_.query);
+    progress_.start();
+    while (submitted.reply.wait_for(Progress::kTick) == std::future_status::timeout) {
+        if (!take_signals(client, submitted.number)) return std::nullopt;
+        look_for_server(client);
+        progress_.tick();
+    }
+    progress_.stop();
+    if (server_is_gone_) say("the server is back");
+    return submitted.reply.get();
+}
+
+bool Asker::take_signals(Client& client, RequestNumber number) {
+    while (const auto signal = signals_.take()) {
+        if (*signal == SIGTERM || *signal == SIGHUP) told_to_leave_ = true;
+        if (*signal == SIGINT) {
+            client.cancel(number);
+            if (++interrupts_ == 1) say("cancelling; Ctrl-C again stops waiting for it");
+        }
+        if (told_to_leave_ || interrupts_ > 1) {
+            progress_.stop();
+            if (!told_to_leave_) say("no longer waiting; the server was asked to cancel it");
+            return false;
+        }
+    }
+    return true;
+}
+
+// The client reconnects silently. Whoever waits is told that there is nobody to wait for.
+void Asker::look_for_server(const Client& client) {
+    if (Clock::now() < next_look_) return;
+    auto where = options_.connect;
+    where.endpoints = {client.server().endpoint};
+    where.connect_timeout = kLookPatience;
+    where.wait_until_ready = false;
+    const auto found = Client::connect(where);
+    next_look_ = Clock::now() + kNextLook;
+    if (!found && !server_is_gone_) {
+        say(fmt::format("no server answers at {}; trying on, Ctrl-C stops", where.endpoints[0]));
+    }
+    if (found && server_is_gone_) say("the server is back");
+    server_is_gone_ = !found;
+}
+
+void Asker::say(std::string_view text) {
+    progress_.stop();
+    log_.append(text);
+    log_.append("\n");
+    log_.flush();
+}
+
+}  // namespace shortq::cli
