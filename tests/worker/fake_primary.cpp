@@ -171,6 +171,8 @@ Collected FakePrimary::collect() {
         result.id = header.id;
         result.facts = header.facts;
         if (header.last) return result;
+        send(
+            proto::Credit{.id = header.id, .bytes = header.facts.bytes + proto::kReplyWindowBytes});
     }
 }
 

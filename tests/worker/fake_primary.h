@@ -64,7 +64,8 @@ public:
     // The next message that is not a heartbeat. None: nothing came within `patience`.
     [[nodiscard]] std::optional<Received> next(std::chrono::milliseconds patience = kPatience);
     [[nodiscard]] std::optional<Received> next_heartbeat();
-    // The whole reply to one request; what belongs to none fails the test.
+    // The whole reply to one request, whose reader takes what comes; what belongs to none fails the
+    // test.
     [[nodiscard]] Collected collect();
 
     // How the worker ended. None: it lives on after `patience`.

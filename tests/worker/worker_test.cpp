@@ -86,6 +86,29 @@ TEST_F(WorkerTest, SendsALargeResultInChunks) {
     EXPECT_LE(result.messages, result.facts.bytes / proto::kChunkBytesTarget + 1);
 }
 
+// Goal: a reader that takes nothing gets its window and no more; what it takes makes room. Method:
+// read pieces without credit until none comes, then give some.
+TEST_F(WorkerTest, PiecesWaitForCredit) {
+    start();
+    primary_.request(1, "rows 1000000000");
+    std::uint64_t bytes = 0;
+    while (bytes < proto::kReplyWindowBytes) {
+        const auto piece = primary_.next();
+        ASSERT_TRUE(piece && piece->as<proto::Reply>());
+        bytes = piece->as<proto::Reply>()->facts.bytes;
+    }
+    EXPECT_LT(bytes, proto::kReplyWindowBytes + 2 * proto::kChunkBytesTarget);
+    EXPECT_FALSE(primary_.next(std::chrono::milliseconds(300)));
+    primary_.send(proto::Credit{.id = 2, .bytes = bytes * 2});  // Nobody's.
+    EXPECT_FALSE(primary_.next(std::chrono::milliseconds(100)));
+    primary_.send(proto::Credit{.id = 1, .bytes = bytes + 1});
+    const auto piece = primary_.next();
+    ASSERT_TRUE(piece && piece->as<proto::Reply>());
+    EXPECT_FALSE(primary_.next(std::chrono::milliseconds(300)));
+    primary_.send(proto::Interrupt{1});
+    EXPECT_EQ(primary_.collect().error, ErrorCode::kCancelled);
+}
+
 // Goal: a running query can be stopped. Method: interrupt a sleep of ten minutes.
 TEST_F(WorkerTest, InterruptEndsTheRunningQuery) {
     start();
