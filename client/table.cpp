@@ -7,6 +7,7 @@
 
 #include "client/cells.h"
 #include "client/text.h"
+#include "client/wrong_type.h"
 
 namespace shortq {
 namespace {
@@ -27,28 +28,6 @@ Place find(std::span<const Batch> batches, std::span<const std::uint64_t> ends, 
     return {batches[batch].columns[column], static_cast<std::int64_t>(row - begin)};
 }
 
-tl::unexpected<Error> wrong_type(const Field& field, std::string_view wanted) {
-    const auto& type = field.engine_type.empty() ? field.format : field.engine_type;
-    return fail(ErrorCode::kBadRequest,
-                "column \"" + field.name + "\" has type " + type + ": not " + std::string(wanted));
-}
-
-// Whether a format keeps its values as an array of Ts.
-bool stores(std::string_view format, std::size_t width, bool floating, bool is_signed) {
-    if (format.empty()) return false;
-    if (floating) return format == (width == 4 ? "f" : "g");
-    if (format.size() == 1) {
-        constexpr std::string_view kSigned = "csil";
-        constexpr std::string_view kUnsigned = "CSIL";
-        const auto at = (is_signed ? kSigned : kUnsigned).find(format[0]);
-        return at != std::string_view::npos && std::size_t{1} << at == width;
-    }
-    if (!is_signed || format[0] != 't') return false;
-    if (format == "tdD" || format == "tts" || format == "ttm" || format == "tiM") return width == 4;
-    return width == 8 && (format == "tdm" || format == "ttu" || format == "ttn" ||
-                          format.starts_with("ts") || format.starts_with("tD"));
-}
-
 }  // namespace
 
 Table::Table(Schema schema, std::vector<Batch> batches, ReplyFacts facts)
@@ -64,24 +43,12 @@ Result<std::size_t> Table::column(std::string_view name) const {
     const auto& fields = schema_.fields;
     const auto found = std::ranges::find(fields, name, &Field::name);
     if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
-    std::string names;
-    for (const auto& field : fields) names += (names.empty() ? "" : ", ") + field.name;
-    return fail(ErrorCode::kNotFound, "no column \"" + std::string(name) + "\"; there " +
-                                          (names.empty() ? "are none" : "is: " + names));
+    return detail::no_such(name, fields);
 }
 
 template <class T>
 Result<std::span<const T>> Table::values(std::size_t batch, std::size_t column) const {
-    assert(batch < batches_.size() && column < columns());
-    const auto& field = schema_.fields[column];
-    if (!field.dictionary.empty() ||
-        !stores(field.format, sizeof(T), std::is_floating_point_v<T>, std::is_signed_v<T>)) {
-        return wrong_type(field, "stored as the type asked for");
-    }
-    const auto& array = batches_[batch].columns[column];
-    if (array.length == 0) return std::span<const T>{};
-    return std::span<const T>(reinterpret_cast<const T*>(array.buffers[1].bytes.data()),
-                              static_cast<std::size_t>(array.length));
+    return chunk(batch, column).values<T>();
 }
 
 template Result<std::span<const std::int8_t>> Table::values(std::size_t, std::size_t) const;
@@ -94,6 +61,13 @@ template Result<std::span<const std::uint32_t>> Table::values(std::size_t, std::
 template Result<std::span<const std::uint64_t>> Table::values(std::size_t, std::size_t) const;
 template Result<std::span<const float>> Table::values(std::size_t, std::size_t) const;
 template Result<std::span<const double>> Table::values(std::size_t, std::size_t) const;
+template Result<std::span<const Int128>> Table::values(std::size_t, std::size_t) const;
+template Result<std::span<const Interval>> Table::values(std::size_t, std::size_t) const;
+
+Column Table::chunk(std::size_t batch, std::size_t column) const {
+    assert(batch < batches_.size() && column < columns());
+    return {schema_.fields[column], batches_[batch].columns[column]};
+}
 
 bool Table::is_null(std::uint64_t row, std::size_t column) const {
     const auto place = find(batches_, batch_ends_, row, column);
@@ -114,7 +88,7 @@ Result<std::int64_t> Table::integer(std::uint64_t row, std::size_t column) const
     const auto decimal = detail::decimal_format(field.format);
     const bool whole = detail::is_integer(field.format) || (decimal && decimal->scale == 0);
     if ((!whole && field.format != "b") || !field.dictionary.empty()) {
-        return wrong_type(field, "a whole number");
+        return detail::wrong_type(field, "a whole number");
     }
     if (detail::null_at(field, place.array, place.row)) {
         return fail(ErrorCode::kBadRequest, "the cell is NULL");
@@ -135,7 +109,7 @@ Result<double> Table::number(std::uint64_t row, std::size_t column) const {
     const bool floating = field.format == "f" || field.format == "g";
     const bool exact = detail::is_integer(field.format) || detail::decimal_format(field.format);
     if ((!floating && !exact && field.format != "b") || !field.dictionary.empty()) {
-        return wrong_type(field, "a number");
+        return detail::wrong_type(field, "a number");
     }
     if (detail::null_at(field, place.array, place.row)) {
         return fail(ErrorCode::kBadRequest, "the cell is NULL");
@@ -153,19 +127,7 @@ Result<double> Table::number(std::uint64_t row, std::size_t column) const {
 
 Result<std::string_view> Table::view(std::uint64_t row, std::size_t column) const {
     const auto place = find(batches_, batch_ends_, row, column);
-    const auto& field = schema_.fields[column];
-    if (detail::null_at(field, place.array, place.row)) {
-        return fail(ErrorCode::kBadRequest, "the cell is NULL");
-    }
-    if (!field.dictionary.empty()) {
-        const auto index = detail::integer_at(field.format, place.array, place.row);
-        const auto bytes = detail::bytes_at(field.dictionary[0].format, place.array.dictionary[0],
-                                            static_cast<std::int64_t>(index));
-        if (bytes) return *bytes;
-    } else if (const auto bytes = detail::bytes_at(field.format, place.array, place.row)) {
-        return *bytes;
-    }
-    return wrong_type(field, "text or a blob");
+    return Column(schema_.fields[column], place.array).view(place.row);
 }
 
 }  // namespace shortq

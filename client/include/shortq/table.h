@@ -9,6 +9,7 @@
 
 #include "proto/columnar.h"
 #include "proto/error.h"
+#include "shortq/column.h"
 
 namespace shortq {
 
@@ -38,9 +39,9 @@ public:
     // Index of the first column of that name; kNotFound names the columns there are.
     [[nodiscard]] Result<std::size_t> column(std::string_view name) const;
 
-    // The values of one column of one batch, without a copy. T must be the column's fixed-width
-    // storage: int8_t..int64_t, uint8_t..uint64_t, float, double. kBadRequest names the type if
-    // not. Null slots hold unspecified values: see is_null().
+    // One column of one batch: typed access to every type, without a copy. Pre: in range.
+    [[nodiscard]] Column chunk(std::size_t batch, std::size_t column) const;
+    // The same as chunk(batch, column).values<T>().
     template <class T>
     [[nodiscard]] Result<std::span<const T>> values(std::size_t batch, std::size_t column) const;
 
