@@ -58,6 +58,11 @@ void add_options(CLI::App& command, shortq::bench::MemoryOptions& options) {
         ->check(CLI::IsMember({"fork", "exec"}))
         ->capture_default_str();
     command
+        .add_option("--starts", options.starts,
+                    "How often each server is started; the median time counts")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command
         .add_option("--kills", options.kills,
                     "How often each worker is killed, ten seconds apart, since one that dies "
                     "young is replaced after a pause")

@@ -149,27 +149,54 @@ private:
     unsigned workers_;
 };
 
-Result<MemoryRow> measure(const Source& source, const std::string& spawn, unsigned workers,
-                          unsigned kills) {
-    MemoryRow row{.source = source.name, .spawn = spawn, .workers = workers, .replaced_ms = {}};
-    const auto start = Clock::now();
-    auto server = Server::start(source.path, spawn, workers);
-    if (!server) return tl::unexpected(server.error());
-    if (auto ready = server->wait_until_ready(); !ready) return tl::unexpected(ready.error());
-    row.ready_s = seconds_since(start);
-    if (auto run = server->run_everywhere(source.scan); !run) return tl::unexpected(run.error());
-    const auto memory = proportional_bytes(family_of(server->pid()));
-    if (!memory) return tl::unexpected(memory.error());
-    row.memory_mb = static_cast<double>(*memory) / (1024 * 1024);
+Result<void> kill_each(Server& server, unsigned kills, MemoryRow& row) {
     for (unsigned round = 0; round < kills; ++round) {
         if (round > 0) std::this_thread::sleep_for(kUntilStable);
-        for (std::uint32_t seat = 1; seat <= workers; ++seat) {
-            const auto replaced = server->replace(seat);
+        for (std::uint32_t seat = 1; seat <= row.workers; ++seat) {
+            const auto replaced = server.replace(seat);
             if (!replaced) return tl::unexpected(replaced.error());
             row.replaced_ms.push_back(*replaced);
         }
     }
-    return row;
+    return {};
+}
+
+// Starts the row's server, and adds how long it took.
+Result<Server> start(const Source& source, MemoryRow& row) {
+    const auto start = Clock::now();
+    auto server = Server::start(source.path, row.spawn, row.workers);
+    if (!server) return server;
+    if (auto ready = server->wait_until_ready(); !ready) return tl::unexpected(ready.error());
+    row.ready_s.push_back(seconds_since(start));
+    return server;
+}
+
+Result<void> measure(const Source& source, unsigned kills, MemoryRow& row) {
+    auto server = start(source, row);
+    if (!server) return tl::unexpected(server.error());
+    if (auto run = server->run_everywhere(source.scan); !run) return run;
+    const auto memory = proportional_bytes(family_of(server->pid()));
+    if (!memory) return tl::unexpected(memory.error());
+    row.memory_mb = static_cast<double>(*memory) / (1024 * 1024);
+    return kill_each(*server, kills, row);
+}
+
+// The rows of one source and way to spawn, which are compared with each other.
+Result<std::vector<MemoryRow>> compare(const Source& source, const std::string& spawn,
+                                       const MemoryOptions& options) {
+    std::vector<MemoryRow> rows;
+    for (const unsigned workers : options.workers)
+        rows.push_back({.source = source.name, .spawn = spawn, .workers = workers});
+    for (unsigned round = 1; round < options.starts; ++round) {
+        for (auto& row : rows) {
+            if (auto server = start(source, row); !server) return tl::unexpected(server.error());
+        }
+    }
+    for (auto& row : rows) {
+        if (auto done = measure(source, options.kills, row); !done)
+            return tl::unexpected(done.error());
+    }
+    return rows;
 }
 
 // ---- Sources
@@ -212,11 +239,9 @@ Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options) {
     std::vector<MemoryRow> rows;
     for (const auto& source : *sources) {
         for (const auto& spawn : options.spawns) {
-            for (const unsigned workers : options.workers) {
-                auto row = measure(source, spawn, workers, options.kills);
-                if (!row) return tl::unexpected(row.error());
-                rows.push_back(std::move(*row));
-            }
+            auto compared = compare(source, spawn, options);
+            if (!compared) return compared;
+            rows.insert(rows.end(), compared->begin(), compared->end());
         }
     }
     return rows;

@@ -17,7 +17,8 @@ struct MemoryOptions {
     std::string scan;                     // Reads all that is to be shared; with `source` only.
     std::vector<unsigned> workers{1, 4};  // The first is what the others are compared with.
     std::vector<std::string> spawns{"fork", "exec"};
-    unsigned kills = 3;  // Of each worker.
+    unsigned starts = 5;  // Of each server, in turn, so that a busy moment hurts all.
+    unsigned kills = 3;   // Of each worker, at the last start.
 };
 
 // One server.
@@ -25,9 +26,9 @@ struct MemoryRow {
     std::string source;  // "in memory", "in a file", or the path that was given.
     std::string spawn;
     unsigned workers = 0;
-    double ready_s = 0;               // From the start until every worker is ready.
-    double memory_mb = 0;             // Pss of all its processes, after every worker has scanned.
-    std::vector<double> replaced_ms;  // From kill -9 to an answer from the worker that follows.
+    std::vector<double> ready_s{};      // From each start until every worker is ready.
+    double memory_mb = 0;               // Pss of all its processes, after every worker has scanned.
+    std::vector<double> replaced_ms{};  // From kill -9 to an answer from the worker that follows.
 };
 
 // Starts one server after the other. Errors: kBadRequest for a scan that cannot run; kInternal if a

@@ -21,6 +21,8 @@ std::string name_of(const MemoryRow& row, std::string_view figure) {
     return fmt::format("memory.{}.{}.w{}.{}", source, row.spawn, row.workers, figure);
 }
 
+double median(const std::vector<double>& samples) { return Metric{{}, {}, samples}.median(); }
+
 std::string replaced(const MemoryRow& row) {
     if (row.replaced_ms.empty()) return "-";
     const Metric metric{{}, "ms", row.replaced_ms};
@@ -39,8 +41,8 @@ std::string as_table(const std::vector<MemoryRow>& rows) {
     for (const auto& row : rows) {
         const auto& first = first_like(rows, row);
         table += fmt::format("{:<{}}  {:<5} {:>7} {:>8.2f} s {:>6.2f} {:>7.0f} MB {:>6.2f}  {}\n",
-                             row.source, width, row.spawn, row.workers, row.ready_s,
-                             row.ready_s / first.ready_s, row.memory_mb,
+                             row.source, width, row.spawn, row.workers, median(row.ready_s),
+                             median(row.ready_s) / median(first.ready_s), row.memory_mb,
                              row.memory_mb / first.memory_mb, replaced(row));
     }
     return table;
@@ -49,7 +51,7 @@ std::string as_table(const std::vector<MemoryRow>& rows) {
 std::vector<Metric> as_metrics(const std::vector<MemoryRow>& rows) {
     std::vector<Metric> metrics;
     for (const auto& row : rows) {
-        metrics.push_back({name_of(row, "all_ready"), "s", {row.ready_s}});
+        metrics.push_back({name_of(row, "all_ready"), "s", row.ready_s});
         metrics.push_back({name_of(row, "pss"), "MB", {row.memory_mb}});
         if (!row.replaced_ms.empty())
             metrics.push_back({name_of(row, "killed_to_answer"), "ms", row.replaced_ms});

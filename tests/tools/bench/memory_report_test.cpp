@@ -16,7 +16,7 @@ MemoryRow row(const char* spawn, unsigned workers, double ready_s, double memory
     return {.source = "in memory",
             .spawn = spawn,
             .workers = workers,
-            .ready_s = ready_s,
+            .ready_s = {ready_s},
             .memory_mb = memory_mb,
             .replaced_ms = std::move(replaced_ms)};
 }

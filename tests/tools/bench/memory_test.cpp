@@ -18,10 +18,10 @@ constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 
 // Goal: a figure for each server. Method: all combinations with two and one workers; each figure is
-// there and positive, and each worker was killed once.
+// there and positive, each server was started twice, and each worker killed once.
 TEST(BenchMemoryTest, EveryCombinationIsMeasured) {
-    Program bench(SHORTQ_BENCH_PROGRAM,
-                  {"memory", "--rows", "20000", "--workers", "2,1", "--kills", "1", "--json"});
+    Program bench(SHORTQ_BENCH_PROGRAM, {"memory", "--rows", "20000", "--workers", "2,1",
+                                         "--starts", "2", "--kills", "1", "--json"});
     const auto outcome = bench.finish();
     ASSERT_TRUE(outcome.status.success()) << outcome.err;
     EXPECT_TRUE(bench.family().empty());
@@ -31,6 +31,9 @@ TEST(BenchMemoryTest, EveryCombinationIsMeasured) {
         const auto name = metric["name"].get<std::string>();
         names.insert(name);
         EXPECT_GT(metric["median"].get<double>(), 0) << name;
+        if (name.ends_with("all_ready")) {
+            EXPECT_THAT(metric["samples"], SizeIs(2));
+        }
         if (!name.ends_with("killed_to_answer")) continue;
         EXPECT_THAT(metric["samples"], SizeIs(name.find(".w2.") != std::string::npos ? 2 : 1));
     }
@@ -51,8 +54,9 @@ TEST(BenchMemoryTest, AGivenSourceIsMeasuredInstead) {
                                      "create table own as select range as i from "
                                      "range(1000);");
     const auto outcome =
-        run(SHORTQ_BENCH_PROGRAM, {"memory", "--source", script, "--scan", "select sum(i) from own",
-                                   "--spawn", "fork", "--workers", "1", "--kills", "0"});
+        run(SHORTQ_BENCH_PROGRAM,
+            {"memory", "--source", script, "--scan", "select sum(i) from own", "--spawn", "fork",
+             "--workers", "1", "--starts", "1", "--kills", "0"});
     ASSERT_TRUE(outcome.status.success()) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr(script + "  fork        1 "));
     EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 2) << outcome.out;
