@@ -11,6 +11,8 @@
 namespace shortq::primary {
 namespace {
 
+constexpr int kMegabytes = 20;
+
 // An engine with one text for each behaviour. "hang" runs until the third interrupt: earlier ones
 // get lost, as they may.
 class FakeEngine final : public engine::Engine {
@@ -23,7 +25,8 @@ public:
             changed_.wait(lock, [this] { return interrupts_ >= 3; });
             return fail(ErrorCode::kCancelled, "interrupted");
         }
-        static_cast<void>(sink.begin(Schema{}));
+        if (!sink.begin(Schema{})) return fail(ErrorCode::kCancelled, "nobody reads");
+        if (query.text == "large") return deliver_megabytes(sink);
         return {};
     }
     void interrupt() noexcept override {
@@ -35,6 +38,18 @@ public:
     bool sick() const noexcept override { return false; }
 
 private:
+    static Result<void> deliver_megabytes(engine::ResultSink& sink) {
+        const auto bytes = std::make_shared<std::vector<std::byte>>(proto::kChunkBytesTarget);
+        for (int i = 0; i < kMegabytes; ++i) {
+            Batch batch;
+            batch.rows = 1;
+            batch.columns.resize(1);
+            batch.columns[0].buffers.push_back({*bytes, bytes});
+            if (!sink.batch(std::move(batch))) return fail(ErrorCode::kCancelled, "nobody reads");
+        }
+        return {};
+    }
+
     std::mutex mutex_;
     std::condition_variable changed_;
     int interrupts_ = 0;
@@ -50,6 +65,10 @@ protected:
         auto reply = std::move(replies_.front());
         replies_.pop_front();
         return reply;
+    }
+    bool has_reply_within(std::chrono::milliseconds time) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, time, [this] { return !replies_.empty(); });
     }
     void submit(std::uint64_t id, std::string_view text) {
         SyncJob job;
@@ -129,6 +148,42 @@ TEST_F(SyncLaneTest, StopEndsARunningQuery) {
     EXPECT_TRUE(lane_.stop(std::chrono::steady_clock::now() + std::chrono::seconds(10)));
     EXPECT_EQ(std::get<proto::ErrorReply>(next_reply().header).id, 1U);
     EXPECT_TRUE(replies_.empty());
+}
+
+// A large result waits for its reader; grants for others do not help it.
+TEST_F(SyncLaneTest, PiecesWaitForGrants) {
+    submit(1, "large");
+    std::uint64_t bytes = 0;
+    const auto read = [&] {
+        const auto reply = next_reply();
+        const auto& header = std::get<proto::Reply>(reply.header);
+        for (const auto& body : reply.bodies) bytes += body.size();
+        return header.last;
+    };
+    while (bytes < proto::kReplyWindowBytes) ASSERT_FALSE(read());
+    lane_.grant(core::RequestId{2}, bytes * 2);
+    EXPECT_FALSE(has_reply_within(std::chrono::milliseconds(200)));
+    lane_.grant(core::RequestId{1}, bytes + 1);
+    EXPECT_FALSE(read());
+    EXPECT_FALSE(has_reply_within(std::chrono::milliseconds(200)));
+    bool last = false;
+    while (!last) {
+        lane_.grant(core::RequestId{1}, bytes + proto::kReplyWindowBytes);
+        last = read();
+    }
+    EXPECT_GT(bytes, kMegabytes * proto::kChunkBytesTarget);
+}
+
+// An interrupt reaches it while it waits for its reader.
+TEST_F(SyncLaneTest, WaitingForAReaderCanBeInterrupted) {
+    submit(1, "large");
+    std::uint64_t bytes = 0;
+    while (bytes < proto::kReplyWindowBytes) {
+        for (const auto& body : next_reply().bodies) bytes += body.size();
+    }
+    EXPECT_EQ(lane_.interrupt(core::RequestId{1}), SyncLane::Found::kRunning);
+    const auto reply = next_reply();
+    EXPECT_EQ(std::get<proto::ErrorReply>(reply.header).code, ErrorCode::kCancelled);
 }
 
 }  // namespace
