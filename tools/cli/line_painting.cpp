@@ -73,7 +73,8 @@ std::string repaint(std::string_view line, const std::vector<Style>& styles, std
         after_line_end = shown.text.empty();
         if (styles[at] != style) {
             if (style != Style::kPlain) out += sequence_of(Style::kPlain);
-            out += sequence_of(style = styles[at]);
+            style = styles[at];
+            if (style != Style::kPlain) out += sequence_of(style);
         }
         out += shown.text;
         here = {place.row, place.column + shown.columns};
