@@ -2,7 +2,6 @@
 #include <atomic>
 #include <map>
 #include <optional>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -167,21 +166,24 @@ public:
 private:
     void watch(const Server& server) {
         auto client = server.connect();
-        std::set<pid_t> before;
+        constexpr milliseconds kAMoment{1000};
+        std::map<pid_t, Clock::time_point> first_seen;
         for (; !stop_; ++looks_) {
             const auto count = client.sync("select count(*) from shortq.generations");
             ASSERT_TRUE(count) << summary(count);
             generations_max_ = std::max(generations_max_, count->integer(0, 0).value_or(99));
-            // What a fork server is forking right now looks like one for an instant.
-            std::set<pid_t> now;
-            std::size_t lasting = 0;
+            // One that ends takes a moment, and what is being forked right now looks like one.
+            const auto now = Clock::now();
+            std::map<pid_t, Clock::time_point> seen;
             for (const auto& process : server.family()) {
                 if (process.name != "shortq-fork" || process.parent != server.pid()) continue;
-                now.insert(process.pid);
-                if (before.contains(process.pid)) ++lasting;
+                const auto known = first_seen.find(process.pid);
+                seen.emplace(process.pid, known == first_seen.end() ? now : known->second);
             }
+            first_seen = std::move(seen);
+            const auto lasting = static_cast<std::size_t>(std::ranges::count_if(
+                first_seen, [&](const auto& one) { return now - one.second > kAMoment; }));
             fork_servers_max_ = std::max(fork_servers_max_, lasting);
-            before = std::move(now);
         }
     }
 
