@@ -12,6 +12,7 @@ import os
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Optional, Union
 
@@ -43,6 +44,7 @@ class Connection:
         self._session = Session(options, self._process)
         self._listeners: dict[int, OnReply] = {}
         self._readers: dict[int, OnPiece] = {}  # Of streaming requests.
+        self._forgotten: deque[int] = deque()  # To be cancelled.
         self._stopping = False
         self._wakeup = Wakeup()
         self._session.start(time.monotonic())
@@ -106,6 +108,13 @@ class Connection:
         with self._lock:
             self._session.cancel(number)
         self._wakeup.ring()
+
+    def forget(self, number: int) -> None:
+        """As cancel(), a little later. Takes no lock: the garbage collector may call it while this
+        very thread holds one."""
+        if os.getpid() == self._process:
+            self._forgotten.append(number)
+            self._wakeup.ring()
 
     def server(self) -> ServerInfo:
         with self._lock:
@@ -171,6 +180,8 @@ class Connection:
         """False once the client is closing and everything has been told."""
         with self._changed:
             goes_on = not self._stopping
+            while self._forgotten:
+                self._session.cancel(self._forgotten.popleft())
             if not goes_on:
                 self._session.stop()
             actions = self._session.take_actions()

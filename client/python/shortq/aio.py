@@ -101,8 +101,10 @@ class Stream(StreamBase):
     """Iterates over a result as tables of some rows; as shortq.Stream."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._news = asyncio.Event()
-        super().__init__(PieceQueue(lambda: _call_soon(loop, self._news.set)))
+        news = asyncio.Event()
+        # Not by way of this object: the connection would keep it when nobody else does.
+        super().__init__(PieceQueue(lambda: _call_soon(loop, news.set)))
+        self._news = news
 
     def __aiter__(self) -> "Stream":
         return self

@@ -229,7 +229,7 @@ class Client:
         number = connection.submit(
             wire.Mode.DEFERRED, text, encode_parameters(params), options, queue.end, queue.bring
         )
-        stream.begin(number, connection.take, self.cancel)
+        stream.begin(number, connection.take, self.cancel, connection.forget)
 
     # ---- the connection ----
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
@@ -63,9 +64,15 @@ class StreamBase:
         self.names: list[str] = []  # Of the columns; known once a piece, or the end, was read.
 
     def begin(
-        self, number: int, take: Callable[[int, int], None], cancel: Callable[[int], None]
+        self,
+        number: int,
+        take: Callable[[int, int], None],
+        cancel: Callable[[int], None],
+        forget: Callable[[int], None],
     ) -> None:
         self._number, self._take, self._cancel = number, take, cancel
+        # One that nobody has any more would hold its worker for the server's --stall time.
+        weakref.finalize(self, forget, number).atexit = False
 
     def close(self) -> None:
         """Stops the query, if it has not ended. May be called again."""
@@ -104,7 +111,8 @@ class Stream(StreamBase):
     """Iterates over a result as tables of some rows, each near 1 MiB; client.stream() makes it.
 
     The server waits for a slow reader, holding 4 MiB for it; one that takes nothing for the
-    server's --stall time (30 s) loses the query. Leaving a `with` block, or close(), stops it.
+    server's --stall time (30 s) loses the query. Leaving a `with` block, or close(), stops it, and
+    so does dropping it. Its worker is held meanwhile: read several at once, not in turns.
     An error in the middle is raised after the rows that came before it; WorkerLostError and
     ConnectionLostError are retryable then, from the start.
     """

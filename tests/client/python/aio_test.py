@@ -91,6 +91,9 @@ class AioTest(unittest.IsolatedAsyncioTestCase):
         async with self.client.stream("rows 1000000000") as pieces:
             await pieces.__anext__()
         await self.nothing_under_way()
+        async for _ in self.client.stream("rows 1000000000"):
+            break
+        await self.nothing_under_way()
         with self.assertRaises(shortq.QueryError):
             async for _ in self.client.stream("fail"):
                 pass

@@ -217,6 +217,12 @@ class StreamingTest(SharedServer):
             next(pieces)
         wait_until(lambda: under_way(self.client) == [])
 
+    def test_a_stream_that_nobody_has_is_stopped(self) -> None:
+        for _ in self.client.stream("rows 1000000000"):
+            break
+        self.client.stream("rows 1000000000")
+        wait_until(lambda: under_way(self.client) == [], 15)  # Well below --stall.
+
     def test_the_server_waits_for_a_slow_reader(self) -> None:
         with self.client.stream("rows 50000000") as pieces:
             for _ in range(3):
