@@ -10,6 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
+constexpr milliseconds kTick{50};         // Between two looks at the signals.
 constexpr milliseconds kFirstLook{2000};  // At the server, once a reply takes this long.
 constexpr milliseconds kNextLook{3000};
 constexpr milliseconds kLookPatience{500};
@@ -20,16 +21,17 @@ std::optional<Result<Table>> Asker::ask(Client& client, const std::string& text,
     interrupts_ = 0;
     server_is_gone_ = false;
     next_look_ = Clock::now() + kFirstLook;
-    auto submitted = sync ? client.submit_sync(text, options_.parameters, options_.query)
-                          : client.submit(text, options_.parameters, options_.query);
+    auto how = options_.query;
+    how.progress = [this](const Progress& progress) { progress_.update(progress); };
+    auto submitted = sync ? client.submit_sync(text, options_.parameters, how)
+                          : client.submit(text, options_.parameters, how);
     progress_.start();
-    while (submitted.reply.wait_for(Progress::kTick) == std::future_status::timeout) {
+    while (submitted.reply.wait_for(kTick) == std::future_status::timeout) {
         if (!take_signals(client, submitted.number)) return std::nullopt;
         look_for_server(client);
-        progress_.tick();
     }
-    progress_.stop();
     if (server_is_gone_) say("the server is back");
+    progress_.stop();
     return submitted.reply.get();
 }
 
@@ -41,8 +43,8 @@ bool Asker::take_signals(Client& client, RequestNumber number) {
             if (++interrupts_ == 1) say("cancelling; Ctrl-C again stops waiting for it");
         }
         if (told_to_leave_ || interrupts_ > 1) {
-            progress_.stop();
             if (!told_to_leave_) say("no longer waiting; the server was asked to cancel it");
+            progress_.stop();
             return false;
         }
     }
@@ -70,6 +72,7 @@ void Asker::say(std::string_view text) {
     log_.append(text);
     log_.append("\n");
     log_.flush();
+    progress_.resume();
 }
 
 }  // namespace shortq::cli

@@ -6,14 +6,14 @@
 
 #include "shortq/client.h"
 #include "tools/cli/options.h"
-#include "tools/cli/progress.h"
+#include "tools/cli/progress_line.h"
 #include "tools/cli/signal_inbox.h"
 
 namespace shortq::cli {
 
 class Asker {
 public:
-    Asker(const Options& options, SignalInbox& signals, Progress& progress, Output& log)
+    Asker(const Options& options, SignalInbox& signals, ProgressLine& progress, Output& log)
         : options_(options), signals_(signals), progress_(progress), log_(log) {}
 
     // The reply; none if the user has stopped waiting for it, or if a signal says to leave.
@@ -29,7 +29,7 @@ private:
 
     const Options& options_;
     SignalInbox& signals_;
-    Progress& progress_;
+    ProgressLine& progress_;
     Output& log_;
     int interrupts_ = 0;
     bool told_to_leave_ = false;

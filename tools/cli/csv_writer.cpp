@@ -3,7 +3,7 @@
 // ... TO does, whose bytes these are.
 #include <algorithm>
 
-#include "tools/cli/column.h"
+#include "tools/cli/printed_column.h"
 #include "tools/cli/writer.h"
 
 namespace shortq::cli {
@@ -41,7 +41,7 @@ public:
     }
 
     void rows(const Table& part, Output& out) override {
-        for_each_row(part, [&](const std::vector<Column>& columns, std::uint64_t row) {
+        for_each_row(part, [&](const std::vector<PrintedColumn>& columns, std::uint64_t row) {
             append_row(out.buffer(), columns, row);
             out.settle();
             return !out.failed();
@@ -51,7 +51,7 @@ public:
     void end(Output& out) override { out.settle(); }
 
 private:
-    static void append_row(std::string& text, const std::vector<Column>& columns,
+    static void append_row(std::string& text, const std::vector<PrintedColumn>& columns,
                            std::uint64_t row) {
         for (std::size_t i = 0; i < columns.size(); ++i) {
             if (i != 0) text += ',';

@@ -1,8 +1,6 @@
 #include "tools/cli/json_value.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <set>
 
 #include "tools/cli/json_text.h"
@@ -15,25 +13,6 @@ namespace {
 Table alone(Field field, std::string_view engine_type, const Array& array) {
     field.engine_type = engine_type;
     return {Schema{{std::move(field)}}, {Batch{array.length, {array}}}, {}};
-}
-
-template <class T>
-std::uint64_t at(const Buffer& buffer, std::uint64_t index) {
-    T value;
-    std::memcpy(&value, buffer.bytes.data() + index * sizeof(T), sizeof(T));
-    return static_cast<std::uint64_t>(value);
-}
-
-// The member of each type id: "+us:0,1,5" -> 0, 1, 5.
-std::size_t member_of(std::string_view format, int type_id) {
-    const auto ids = format.substr(std::min(format.find(':') + 1, format.size()));
-    std::size_t member = 0;
-    for (const char* next = ids.data(); next < ids.data() + ids.size(); ++member) {
-        int id = 0;
-        next = std::from_chars(next, ids.data() + ids.size(), id).ptr + 1;
-        if (id == type_id) return member;
-    }
-    return 0;
 }
 
 }  // namespace
@@ -112,16 +91,8 @@ void JsonValue::append(std::string& out, std::uint64_t row) const {
     }
 }
 
-std::pair<std::uint64_t, std::uint64_t> JsonValue::range(std::uint64_t row) const {
-    const std::string_view format = field().format;
-    if (format.starts_with("+w:")) {
-        std::uint64_t size = 0;
-        std::from_chars(format.data() + 3, format.data() + format.size(), size);
-        return {row * size, (row + 1) * size};
-    }
-    const auto& offsets = array().buffers[1];
-    if (format == "+L") return {at<std::int64_t>(offsets, row), at<std::int64_t>(offsets, row + 1)};
-    return {at<std::int32_t>(offsets, row), at<std::int32_t>(offsets, row + 1)};
+Column::Range JsonValue::range(std::uint64_t row) const {
+    return cells_.chunk(0, 0).list(static_cast<std::int64_t>(row)).value_or(Column::Range{});
 }
 
 void JsonValue::append_list(std::string& out, std::uint64_t row) const {
@@ -129,7 +100,7 @@ void JsonValue::append_list(std::string& out, std::uint64_t row) const {
     out += '[';
     for (auto element = begin; element < end; ++element) {
         if (element != begin) out += ',';
-        children_[0].append(out, element);
+        children_[0].append(out, static_cast<std::uint64_t>(element));
     }
     out += ']';
 }
@@ -149,20 +120,19 @@ void JsonValue::append_map(std::string& out, std::uint64_t row) const {
     out += '{';
     for (auto entry = begin; entry < end; ++entry) {
         if (entry != begin) out += ',';
-        append_json_string(out, children_[0].cells_.text(entry, 0));
+        append_json_string(out, children_[0].cells_.text(static_cast<std::uint64_t>(entry), 0));
         out += ':';
-        children_[1].append(out, entry);
+        children_[1].append(out, static_cast<std::uint64_t>(entry));
     }
     out += '}';
 }
 
 void JsonValue::append_union(std::string& out, std::uint64_t row) const {
     const auto member =
-        member_of(field().format, static_cast<int>(at<std::int8_t>(array().buffers[0], row)));
-    const bool dense = field().format.starts_with("+ud:");
+        cells_.chunk(0, 0).member(static_cast<std::int64_t>(row)).value_or(Column::Member{});
     out += '{';
-    out += keys_[member];
-    children_[member].append(out, dense ? at<std::int32_t>(array().buffers[1], row) : row);
+    out += keys_[member.child];
+    children_[member.child].append(out, static_cast<std::uint64_t>(member.row));
     out += '}';
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "shortq/column.h"
 #include "shortq/table.h"
 
 namespace shortq::cli {
@@ -39,9 +40,7 @@ private:
     void append_map(std::string& out, std::uint64_t row) const;
     void append_union(std::string& out, std::uint64_t row) const;
     // The rows of the child that belong to this row of a list or map.
-    [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> range(std::uint64_t row) const;
-    [[nodiscard]] const Array& array() const { return cells_.batches()[0].columns[0]; }
-    [[nodiscard]] const Field& field() const { return cells_.schema().fields[0]; }
+    [[nodiscard]] Column::Range range(std::uint64_t row) const;
 
     Table cells_;  // This column alone: its accessors do the reading.
     Shape shape_;

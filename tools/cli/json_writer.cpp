@@ -1,7 +1,7 @@
 // JSON: an array of objects, or an object per line.
-#include "tools/cli/column.h"
 #include "tools/cli/json_text.h"
 #include "tools/cli/json_value.h"
+#include "tools/cli/printed_column.h"
 #include "tools/cli/writer.h"
 
 namespace shortq::cli {
@@ -31,14 +31,14 @@ public:
 private:
     // Numbers, texts and booleans of a column are printed straight away, all else as a JsonValue.
     struct Cells {
-        Column column;
+        PrintedColumn column;
         std::vector<JsonValue> value;  // Empty or one.
     };
 
     static std::vector<Cells> cells_of(const Table& table) {
         std::vector<Cells> all;
         for (std::size_t i = 0; i < table.columns(); ++i) {
-            Cells cells{Column(table, i), {}};
+            Cells cells{PrintedColumn(table, i), {}};
             const auto& field = table.schema().fields[i];
             const bool text = field.format == "u" || field.format == "U" || field.format == "vu";
             const bool plain = field.format.size() == 1 && cells.column.kind() != ColumnKind::kText;

@@ -13,7 +13,7 @@
 #include "tools/cli/interrupts.h"
 #include "tools/cli/options.h"
 #include "tools/cli/printer.h"
-#include "tools/cli/progress.h"
+#include "tools/cli/progress_line.h"
 #include "tools/cli/prompt.h"
 #include "tools/cli/runner.h"
 #include "tools/cli/statements.h"
@@ -59,11 +59,11 @@ Result<std::vector<std::string>> collect_queries(const Options& options) {
     return fail(ErrorCode::kBadRequest, file == "-" ? "no query on stdin" : "no query in " + file);
 }
 
-Progress::Style progress_style(Switch wish) {
+ProgressLine::Style progress_style(Switch wish) {
     if (is_terminal(STDERR_FILENO) && !is_dumb_terminal()) {
-        return wish == Switch::kOff ? Progress::Style::kNone : Progress::Style::kInPlace;
+        return wish == Switch::kOff ? ProgressLine::Style::kNone : ProgressLine::Style::kInPlace;
     }
-    return wish == Switch::kOn ? Progress::Style::kLines : Progress::Style::kNone;
+    return wish == Switch::kOn ? ProgressLine::Style::kLines : ProgressLine::Style::kNone;
 }
 
 Printer make_printer(const Options& options, Output& out) {
@@ -95,12 +95,12 @@ int finish(int status, Output& out, Output& log) {
 
 int run(const Options& options, const std::vector<std::string>& queries) {
     Interrupts interrupts;
-    auto client = Client::connect(options.connect);
-    if (!client) return report_no_connection(client.error());
     Output out(STDOUT_FILENO);
     Output log(STDERR_FILENO);
     auto printer = make_printer(options, out);
-    Progress progress(progress_style(options.progress), log);
+    ProgressLine progress(progress_style(options.progress), log);  // Before the client tells it.
+    auto client = Client::connect(options.connect);
+    if (!client) return report_no_connection(client.error());
     Runner runner(*client, options, printer, progress, log);
     interrupts.handle_with([&](int) { return printer.paging() || runner.cancel_all(); });
     const int status = runner.run(queries);
@@ -120,7 +120,7 @@ int run_prompt(const Options& options) {
     Output out(STDOUT_FILENO);
     Output log(STDERR_FILENO);
     auto printer = make_printer(options, out);
-    Progress progress(progress_style(options.progress), log);
+    ProgressLine progress(progress_style(options.progress), log);
     int status = kExitOk;
     {
         Prompt prompt(std::move(*client), options, printer, progress, log, interrupts);

@@ -1,5 +1,5 @@
 // A GitHub-flavoured Markdown table; numbers are aligned to the right.
-#include "tools/cli/column.h"
+#include "tools/cli/printed_column.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/cli/writer.h"
 
@@ -53,7 +53,7 @@ public:
 
     void rows(const Table& part, Output& out) override {
         std::string cell;
-        for_each_row(part, [&](const std::vector<Column>& columns, std::uint64_t row) {
+        for_each_row(part, [&](const std::vector<PrintedColumn>& columns, std::uint64_t row) {
             for (const auto& column : columns) {
                 cell.clear();
                 if (column.is_null(row)) {

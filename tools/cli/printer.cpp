@@ -25,6 +25,24 @@ void Printer::print(const Table& table) {
     printing_ = false;
 }
 
+void Printer::begin(const Schema& schema) {
+    printing_ = true;
+    writer_ = make_writer(format_);
+    writer_->begin(schema, out_);
+}
+
+void Printer::rows(const Table& part) {
+    writer_->rows(part, out_);
+    if (shares_screen()) out_.flush();
+}
+
+void Printer::end() {
+    writer_->end(out_);
+    writer_.reset();
+    out_.flush();
+    printing_ = false;
+}
+
 bool Printer::print_in_pager(const Table& table) {
     if (place_ != Place::kPagedTerminal || format_ != Format::kTable) return false;
     const auto size = terminal_size(STDOUT_FILENO);

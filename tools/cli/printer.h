@@ -22,6 +22,14 @@ public:
 
     void print(const Table& table);
 
+    // The same in parts, for formats that need not see the whole.
+    [[nodiscard]] bool can_stream() const noexcept { return format_ != Format::kTable; }
+    void begin(const Schema& schema);
+    void rows(const Table& part);
+    void end();
+
+    [[nodiscard]] bool shares_screen() const noexcept { return place_ != Place::kPipe; }
+
     [[nodiscard]] Format format() const noexcept { return format_; }
     void set_format(Format format) noexcept { format_ = format; }
     // Whether the user is in the pager, whose Ctrl-C it then is.
@@ -36,6 +44,7 @@ private:
     Format format_;
     Place place_;
     Output& out_;
+    std::unique_ptr<Writer> writer_;  // Between begin() and end().
     std::atomic<bool> paging_{false};
     std::atomic<bool> printing_{false};
 };

@@ -35,8 +35,8 @@ std::initializer_list<int> prompt_signals() {
     return kSignals;
 }
 
-Prompt::Prompt(Client client, Options options, Printer& printer, Progress& progress, Output& log,
-               Interrupts& interrupts)
+Prompt::Prompt(Client client, Options options, Printer& printer, ProgressLine& progress,
+               Output& log, Interrupts& interrupts)
     : client_(std::move(client)),
       options_(std::move(options)),
       printer_(printer),

@@ -18,7 +18,7 @@ namespace shortq::cli {
 class Prompt {
 public:
     // All must outlive the prompt. `interrupts` take the signals in kPromptSignals, too.
-    Prompt(Client client, Options options, Printer& printer, Progress& progress, Output& log,
+    Prompt(Client client, Options options, Printer& printer, ProgressLine& progress, Output& log,
            Interrupts& interrupts);
     ~Prompt();
 

@@ -36,7 +36,7 @@ std::string describe_failure(const Error& error, std::chrono::nanoseconds latenc
     return fmt::format("error={} total_ms={:.1f}", name_of(error.code), milliseconds);
 }
 
-Runner::Runner(Client& client, const Options& options, Printer& printer, Progress& progress,
+Runner::Runner(Client& client, const Options& options, Printer& printer, ProgressLine& progress,
                Output& log)
     : client_(client), options_(options), printer_(printer), progress_(progress), log_(log) {}
 
@@ -57,6 +57,7 @@ bool Runner::run_one(const std::string& text) {
     printed_ = false;
     const auto started = Clock::now();
     progress_.start();
+    if (options_.repeat == 1 && !options_.sync && printer_.can_stream()) return stream_one(text);
     for (std::uint64_t sent = 0; !flights_.empty() || sent < options_.repeat;) {
         const bool stop = cancelled() || printer_.out().failed();
         if (!stop && sent < options_.repeat && flights_.size() < options_.concurrency) {
@@ -65,7 +66,7 @@ bool Runner::run_one(const std::string& text) {
         } else if (!flights_.empty()) {
             land();
             const auto done = sent - flights_.size();
-            if (options_.repeat > 1) progress_.update({share_of(done, options_.repeat)});
+            if (options_.repeat > 1) progress_.update({share_of(done, options_.repeat), 0, 0});
         } else {
             break;
         }
@@ -81,12 +82,12 @@ void Runner::launch(const std::string& text) {
     const auto started = Clock::now();
     const std::lock_guard lock(mutex_);  // So that no Ctrl-C misses the request.
     if (options_.sync) {
-        auto submitted = client_.submit_sync(text, options_.parameters, options_.query);
+        auto submitted = client_.submit_sync(text, options_.parameters, query_options());
         under_way_.insert(submitted.number);
         flights_.push_back({submitted.number, started, std::move(submitted.reply)});
         return;
     }
-    const auto number = client_.async(text, options_.parameters, options_.query);
+    const auto number = client_.async(text, options_.parameters, query_options());
     if (!number) {
         report_error(number.error());
         return;
@@ -99,13 +100,9 @@ void Runner::land() {
     auto flight = flights_.begin();
     Result<Table> reply;
     if (options_.sync) {
-        while (progress_.is_shown() &&
-               flight->reply.wait_for(Progress::kTick) == std::future_status::timeout) {
-            progress_.tick();
-        }
         reply = flight->reply.get();
     } else {
-        auto arrived = wait_for_any();
+        auto arrived = client_.wait();
         if (!arrived) {  // Impossible while flights are open; but never spin.
             report_error(arrived.error());
             flights_.clear();
@@ -123,26 +120,75 @@ void Runner::land() {
     report(reply, latency);
 }
 
-Result<Arrived> Runner::wait_for_any() {
-    if (!progress_.is_shown()) return client_.wait();
-    for (;;) {
-        auto arrived = client_.wait_for(Progress::kTick);
-        if (arrived || arrived.error().code != ErrorCode::kTimeout) return arrived;
-        progress_.tick();
+// Each piece is printed as it comes: a result of any size, in bounded memory.
+bool Runner::stream_one(const std::string& text) {
+    const auto started = Clock::now();
+    auto stream = open_stream(text);
+    const auto printed = stream ? print(*stream) : tl::unexpected(stream.error());
+    progress_.stop();
+    {
+        const std::lock_guard lock(mutex_);
+        under_way_.clear();
     }
+    if (!printed) {
+        report_failure(printed.error(), Clock::now() - started);
+    } else if (options_.stats && !printer_.out().failed()) {
+        log_.append(describe(stream->facts()) + "\n");
+    }
+    return printed && !cancelled();
+}
+
+Result<Stream> Runner::open_stream(const std::string& text) {
+    const std::lock_guard lock(mutex_);  // So that no Ctrl-C misses the request.
+    auto stream = client_.stream(text, options_.parameters, query_options());
+    if (stream) under_way_.insert(stream->number());
+    return stream;
+}
+
+Result<void> Runner::print(Stream& stream) {
+    const auto schema = stream.schema();
+    if (!schema) return tl::unexpected(schema.error());
+    if (printer_.shares_screen()) progress_.stop();
+    printer_.begin(*schema);
+    while (!printer_.out().failed()) {
+        const auto part = stream.next();
+        if (!part) return tl::unexpected(part.error());
+        if (!*part) break;
+        printer_.rows(**part);
+    }
+    printer_.end();
+    return {};
+}
+
+// With several in flight, their number is the progress.
+QueryOptions Runner::query_options() {
+    auto query = options_.query;
+    if (options_.repeat == 1) {
+        query.progress = [this](const Progress& progress) { progress_.update(progress); };
+    }
+    return query;
 }
 
 void Runner::report(const Result<Table>& reply, Clock::duration latency) {
-    progress_.stop();  // It shares the screen with what is printed now; tick() shows it again.
+    progress_.stop();  // It shares the screen with what is printed now.
     if (!reply) {
-        report_error(reply.error());
-        if (options_.stats) log_.append(describe_failure(reply.error(), latency) + "\n");
-        return;
+        report_failure(reply.error(), latency);
+    } else {
+        report_success(*reply, latency);
     }
+    if (options_.repeat > 1) progress_.resume();
+}
+
+void Runner::report_failure(const Error& error, Clock::duration latency) {
+    report_error(error);
+    if (options_.stats) log_.append(describe_failure(error, latency) + "\n");
+}
+
+void Runner::report_success(const Table& result, Clock::duration latency) {
     latencies_.add(latency);
-    if (!printed_) printer_.print(*reply);
+    if (!printed_) printer_.print(result);
     printed_ = true;
-    if (options_.stats) log_.append(describe(reply->facts()) + "\n");
+    if (options_.stats) log_.append(describe(result.facts()) + "\n");
 }
 
 void Runner::report_error(const Error& error) {

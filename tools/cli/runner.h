@@ -11,7 +11,7 @@
 #include "tools/cli/options.h"
 #include "tools/cli/output.h"
 #include "tools/cli/printer.h"
-#include "tools/cli/progress.h"
+#include "tools/cli/progress_line.h"
 
 namespace shortq::cli {
 
@@ -33,7 +33,7 @@ inline constexpr int kExitNoConnection = 3;
 class Runner {
 public:
     // Results go to `printer`, statistics and errors to `log`. All must outlive the runner.
-    Runner(Client& client, const Options& options, Printer& printer, Progress& progress,
+    Runner(Client& client, const Options& options, Printer& printer, ProgressLine& progress,
            Output& log);
 
     // Runs the queries in order, up to the first that fails. The program's exit status.
@@ -52,17 +52,22 @@ private:
     };
 
     [[nodiscard]] bool run_one(const std::string& text);
+    [[nodiscard]] bool stream_one(const std::string& text);
+    [[nodiscard]] Result<Stream> open_stream(const std::string& text);
+    [[nodiscard]] Result<void> print(Stream& stream);
+    [[nodiscard]] QueryOptions query_options();
     void launch(const std::string& text);
     void land();
     void report(const Result<Table>& reply, Clock::duration latency);
+    void report_success(const Table& result, Clock::duration latency);
+    void report_failure(const Error& error, Clock::duration latency);
     void report_error(const Error& error);
-    [[nodiscard]] Result<Arrived> wait_for_any();
     [[nodiscard]] bool cancelled();
 
     Client& client_;
     const Options& options_;
     Printer& printer_;
-    Progress& progress_;
+    ProgressLine& progress_;
     Output& log_;
 
     // Of the query being run.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/cli/column.h"
+#include "tools/cli/printed_column.h"
 #include "tools/cli/table_layout.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/cli/writer.h"
@@ -13,7 +13,7 @@ namespace shortq::cli {
 namespace {
 
 // The text of a cell, in a buffer that is used again.
-void get_cell(std::string& cell, const Column& column, std::uint64_t row) {
+void get_cell(std::string& cell, const PrintedColumn& column, std::uint64_t row) {
     cell.clear();
     if (column.is_null(row)) {
         cell = "NULL";
@@ -25,7 +25,7 @@ void get_cell(std::string& cell, const Column& column, std::uint64_t row) {
 }
 
 // What says something else when it is cut: numbers, dates and times.
-bool is_whole(const Column& column) {
+bool is_whole(const PrintedColumn& column) {
     return column.kind() == ColumnKind::kNumber || column.field().format.starts_with('t');
 }
 
@@ -60,7 +60,7 @@ private:
         const auto head = leaves_rows_out() ? screen_.rows_shown_max / 2 : rows_;
         std::uint64_t number = 0;
         for (const auto& part : parts_) {
-            for_each_row(part, [&](const std::vector<Column>& columns, std::uint64_t row) {
+            for_each_row(part, [&](const std::vector<PrintedColumn>& columns, std::uint64_t row) {
                 const auto current = number++;
                 if (current >= head && current < rows_ - head) return true;
                 return visit(columns, row, current);
@@ -74,17 +74,18 @@ private:
             wishes.push_back({std::max<std::size_t>(display_width(printable(field.name)), 1), 0});
         }
         std::string cell;
-        for_each_shown([&](const std::vector<Column>& columns, std::uint64_t row, std::uint64_t) {
-            for (std::size_t i = 0; i < columns.size(); ++i) {
-                get_cell(cell, columns[i], row);
-                const auto width = display_width(cell);
-                wishes[i].width = std::max(wishes[i].width, width);
-                if (is_whole(columns[i])) {
-                    wishes[i].least = std::max(wishes[i].least, width);
+        for_each_shown(
+            [&](const std::vector<PrintedColumn>& columns, std::uint64_t row, std::uint64_t) {
+                for (std::size_t i = 0; i < columns.size(); ++i) {
+                    get_cell(cell, columns[i], row);
+                    const auto width = display_width(cell);
+                    wishes[i].width = std::max(wishes[i].width, width);
+                    if (is_whole(columns[i])) {
+                        wishes[i].least = std::max(wishes[i].least, width);
+                    }
                 }
-            }
-            return true;
-        });
+                return true;
+            });
         return wishes;
     }
 
@@ -93,25 +94,25 @@ private:
         print_header(slots, out);
         std::string cell;
         bool gap = false;
-        for_each_shown(
-            [&](const std::vector<Column>& columns, std::uint64_t row, std::uint64_t number) {
-                if (leaves_rows_out() && number >= screen_.rows_shown_max / 2 && !gap) {
-                    gap = true;
-                    print_gap(slots, out);
+        for_each_shown([&](const std::vector<PrintedColumn>& columns, std::uint64_t row,
+                           std::uint64_t number) {
+            if (leaves_rows_out() && number >= screen_.rows_shown_max / 2 && !gap) {
+                gap = true;
+                print_gap(slots, out);
+            }
+            for (std::size_t i = 0; i < slots.size(); ++i) {
+                if (slots[i].column == kLeftOut) {
+                    print_cell(out, i, "…", 1, false);
+                    continue;
                 }
-                for (std::size_t i = 0; i < slots.size(); ++i) {
-                    if (slots[i].column == kLeftOut) {
-                        print_cell(out, i, "…", 1, false);
-                        continue;
-                    }
-                    const auto& column = columns[slots[i].column];
-                    get_cell(cell, column, row);
-                    print_cell(out, i, cell, slots[i].width, column.kind() == ColumnKind::kNumber);
-                }
-                out.buffer() += '\n';
-                out.settle();
-                return !out.failed();
-            });
+                const auto& column = columns[slots[i].column];
+                get_cell(cell, column, row);
+                print_cell(out, i, cell, slots[i].width, column.kind() == ColumnKind::kNumber);
+            }
+            out.buffer() += '\n';
+            out.settle();
+            return !out.failed();
+        });
         print_footer(slots, out);
     }
 

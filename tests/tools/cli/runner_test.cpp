@@ -82,7 +82,7 @@ protected:
     Output out_{out_pipe_.write_end()};
     Output log_{log_pipe_.write_end()};
     Printer printer_{Format::kCsv, Printer::Place::kPipe, out_};
-    Progress progress_{Progress::Style::kNone, log_};
+    ProgressLine progress_{ProgressLine::Style::kNone, log_};
     std::unique_ptr<Runner> runner_;
 };
 

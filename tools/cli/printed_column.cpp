@@ -1,4 +1,4 @@
-#include "tools/cli/column.h"
+#include "tools/cli/printed_column.h"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ void append_floating(std::string& out, T value) {
 
 }  // namespace
 
-Column::Column(const Table& table, std::size_t column)
+PrintedColumn::PrintedColumn(const Table& table, std::size_t column)
     : table_(&table), column_(column), kind_(kind_of(field())) {
     const auto& format = field().format;
     const auto& array = table.batches()[0].columns[column];
@@ -54,11 +54,11 @@ Column::Column(const Table& table, std::size_t column)
 }
 
 template <class T>
-void Column::try_values() {
+void PrintedColumn::try_values() {
     if (const auto values = table_->values<T>(0, column_)) values_ = *values;
 }
 
-void Column::append(std::string& out, std::uint64_t row) const {
+void PrintedColumn::append(std::string& out, std::uint64_t row) const {
     if (is_text_) {
         out += view(row);
         return;
@@ -77,8 +77,8 @@ void Column::append(std::string& out, std::uint64_t row) const {
         values_);
 }
 
-std::vector<Column> columns_of(const Table& table) {
-    std::vector<Column> columns;
+std::vector<PrintedColumn> columns_of(const Table& table) {
+    std::vector<PrintedColumn> columns;
     columns.reserve(table.columns());
     for (std::size_t column = 0; column < table.columns(); ++column) {
         columns.emplace_back(table, column);

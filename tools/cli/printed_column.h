@@ -1,5 +1,5 @@
-// tools/cli/column.h: the cells of one column of one batch, ready to be printed one after the
-// other.
+// tools/cli/printed_column.h: the cells of one column of one batch, ready to be printed one after
+// the other.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace shortq::cli {
 
 // Prepared once, so that printing a cell of a common type neither looks anything up nor allocates.
 // Must not outlive the table.
-class Column {
+class PrintedColumn {
 public:
     // Pre: the table has one batch.
-    Column(const Table& table, std::size_t column);
+    PrintedColumn(const Table& table, std::size_t column);
 
     [[nodiscard]] const Field& field() const { return table_->schema().fields[column_]; }
     [[nodiscard]] ColumnKind kind() const noexcept { return kind_; }
@@ -54,7 +54,7 @@ private:
 };
 
 // The columns of a table of one batch.
-[[nodiscard]] std::vector<Column> columns_of(const Table& table);
+[[nodiscard]] std::vector<PrintedColumn> columns_of(const Table& table);
 
 // Calls `visit(columns, row)` for each row of the table, batch by batch, until it returns false.
 // Row numbers start anew in each batch.

@@ -1,4 +1,4 @@
-#include "tools/cli/progress.h"
+#include "tools/cli/progress_line.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@ namespace shortq::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{500};  // Queries that are done before show nothing.
+constexpr std::chrono::milliseconds kRefresh{100};
 constexpr std::size_t kBarWidth = 30;
 
 std::string count(std::uint64_t rows) {
@@ -39,47 +40,90 @@ std::string bar(double fraction) {
 
 }  // namespace
 
-std::string progress_line(const Advance& advance, std::chrono::milliseconds elapsed,
+std::string progress_text(const Progress& progress, std::chrono::milliseconds elapsed,
                           std::size_t width) {
     std::string line;
-    if (advance.fraction >= 0) {
-        const double fraction = std::min(advance.fraction, 1.0);
+    if (progress.fraction >= 0) {
+        const double fraction = std::min(progress.fraction, 1.0);
         line = fmt::format("{:3.0f} % ", std::floor(fraction * 100));
         if (width >= kBarWidth + 40) line += bar(fraction) + " ";
     }
-    if (advance.rows > 0) line += count(advance.rows) + "  ";
+    if (progress.rows > 0) line += count(progress.rows) + "  ";
     line += time(elapsed);
     if (line.size() > width) line.resize(width);
     return line;
 }
 
-void Progress::start() {
+ProgressLine::ProgressLine(Style style, Output& log) : style_(style), log_(log) {
+    if (style_ != Style::kNone) thread_ = std::thread([this] { run(); });
+}
+
+ProgressLine::~ProgressLine() {
+    if (!thread_.joinable()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        leaving_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+void ProgressLine::start() {
+    const std::lock_guard lock(mutex_);
     started_ = Clock::now();
     next_ = started_ + kPatience;
-    update({});
+    progress_ = {};
+    active_ = true;
+    changed_.notify_all();
 }
 
-void Progress::tick() {
-    const auto now = Clock::now();
-    if (!is_shown() || now < next_) return;
-    const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - started_);
-    const Advance advance{fraction_, rows_};
-    if (style_ == Style::kInPlace) {
-        const auto width = terminal_size(STDERR_FILENO).columns;
-        log_.append("\r" + progress_line(advance, elapsed, width - 1) + "\x1b[K");
-        on_screen_ = true;
-        next_ = now + kTick;
-    } else {
-        log_.append(progress_line(advance, elapsed, 80) + "\n");
-        next_ = now + std::chrono::seconds(1);
-    }
-    log_.flush();
+void ProgressLine::resume() {
+    const std::lock_guard lock(mutex_);
+    active_ = true;
+    changed_.notify_all();
 }
 
-void Progress::stop() {
+void ProgressLine::update(const Progress& progress) {
+    const std::lock_guard lock(mutex_);
+    const double known = progress_.fraction;  // Not every report tells it.
+    progress_ = progress;
+    if (progress_.fraction < 0) progress_.fraction = known;
+}
+
+void ProgressLine::stop() {
+    const std::lock_guard lock(mutex_);
+    active_ = false;
     if (on_screen_) log_.append("\r\x1b[K");
     log_.flush();
     on_screen_ = false;
+}
+
+void ProgressLine::run() {
+    std::unique_lock lock(mutex_);
+    while (!leaving_) {
+        const auto now = Clock::now();
+        if (!active_) {
+            changed_.wait(lock);
+        } else if (now < next_) {
+            changed_.wait_until(lock, next_);
+        } else {
+            show(now);
+        }
+    }
+}
+
+void ProgressLine::show(Clock::time_point now) {
+    const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - started_);
+    if (style_ == Style::kInPlace) {
+        const auto width = terminal_size(STDERR_FILENO).columns;
+        log_.append("\r" + progress_text(progress_, elapsed, width - 1) + "\x1b[K");
+        on_screen_ = true;
+        next_ = now + kRefresh;
+    } else {
+        log_.append(progress_text(progress_, elapsed, 80) + "\n");
+        next_ = now + std::chrono::seconds(1);
+    }
+    log_.flush();
 }
 
 }  // namespace shortq::cli
