@@ -82,9 +82,10 @@ WorkerProcessOptions Supervisor::worker_program(const WorkerFacts& facts,
     auto list = common_arguments(facts.generation);
     // Each worker loads for itself, so an equal share is all that one may take.
     const auto memory = options_.memory_limit_bytes / options_.workers;
-    list.insert(list.end(), {"--seat", std::to_string(facts.seat), "--threads",
-                             std::to_string(options_.threads), "--memory-limit",
-                             std::to_string(memory), "--temp-directory", spill.string()});
+    list.insert(list.end(),
+                {"--seat", std::to_string(facts.seat), "--threads",
+                 std::to_string(options_.threads), "--memory-limit", std::to_string(memory),
+                 "--loads", std::to_string(options_.workers), "--temp-directory", spill.string()});
     return {.program = own_.program, .arguments = std::move(list)};
 }
 

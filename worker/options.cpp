@@ -37,6 +37,8 @@ void describe(CLI::App& app, Options& options, bool& writable, std::string& log_
         ->check(CLI::PositiveNumber);
     app.add_option("--threads", engine.threads, "engine threads")->check(CLI::PositiveNumber);
     app.add_option("--memory-limit", engine.memory_limit_bytes, "bytes; 0: the engine's default");
+    app.add_option("--loads", engine.loads, "how many workers load for themselves, as this one")
+        ->check(CLI::PositiveNumber);
     app.add_option("--temp-directory", engine.temp_directory, "spill folder of this worker alone");
     app.add_option("--measure-directory", engine.measure_directory,
                    "where a load without room is tried again, to tell what it needs (fork server)");

@@ -17,13 +17,6 @@ std::vector<std::string> with_port(std::vector<std::string> arguments, std::uint
     return arguments;
 }
 
-// The same tests hold however workers are started.
-std::vector<std::string> with_spawn(std::vector<std::string> arguments) {
-    if (const char* spawn = std::getenv("SHORTQ_TEST_SPAWN"))
-        arguments.insert(arguments.begin(), {"--spawn", spawn});
-    return arguments;
-}
-
 std::vector<pid_t> named(const std::vector<ProcessInfo>& processes, std::string_view name) {
     std::vector<pid_t> found;
     for (const auto& process : processes) {
@@ -34,6 +27,12 @@ std::vector<pid_t> named(const std::vector<ProcessInfo>& processes, std::string_
 }
 
 }  // namespace
+
+std::vector<std::string> with_spawn(std::vector<std::string> arguments) {
+    if (const char* spawn = std::getenv("SHORTQ_TEST_SPAWN"))
+        arguments.insert(arguments.begin(), {"--spawn", spawn});
+    return arguments;
+}
 
 std::filesystem::path shortq_program() { return SHORTQ_PROGRAM; }
 std::filesystem::path shortq_cli_program() { return SHORTQ_CLI_PROGRAM; }

@@ -18,6 +18,10 @@ namespace shortq::test {
 [[nodiscard]] std::filesystem::path shortq_program();
 [[nodiscard]] std::filesystem::path shortq_cli_program();
 
+// The arguments with `--spawn` as the test run wants it: the same tests hold however workers are
+// started.
+[[nodiscard]] std::vector<std::string> with_spawn(std::vector<std::string> arguments);
+
 // A running `shortq` on a free port. When it goes, it is stopped, and the test fails if it does not
 // leave with 0, leaves a process behind, or wrote a sanitizer's report.
 class Server {

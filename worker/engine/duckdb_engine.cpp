@@ -132,7 +132,8 @@ Result<void> DuckDbEngine::load(const std::filesystem::path& source) try {
     const ActiveRun<DuckDbEngine> active(*this);
     const auto held = memory_held(connection_.get());
     if (!held) return tl::unexpected(held.error());
-    auto room = check_own_room(options_.memory_limit_bytes, *held, options_.threads);
+    auto room =
+        check_own_room(options_.memory_limit_bytes, *held, options_.threads, options_.loads);
     if (!room) {
         room.error().where = source.string();
         return room;

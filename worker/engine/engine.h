@@ -49,6 +49,9 @@ struct EngineOptions {
     Access access = Access::kReadOnly;
     unsigned threads = 1;                  // Engine threads; >= 1.
     std::uint64_t memory_limit_bytes = 0;  // 0: the engine's default.
+    // Processes that load the same for themselves, each within this limit: what people are told
+    // about memory is for all of them.
+    unsigned loads = 1;
     std::filesystem::path
         temp_directory{};              // Spill folder of this engine alone; empty: no spilling.
     std::uint64_t temp_bytes_max = 0;  // 0: the engine's default.

@@ -30,17 +30,20 @@ Result<void> check_shared_room(std::uint64_t budget, std::uint64_t base, std::ui
                     (workers > 1 ? ", or start fewer workers" : "") + fewer(threads) + kOtherWay);
 }
 
-Result<void> check_own_room(std::uint64_t limit, std::uint64_t base, unsigned threads) {
+Result<void> check_own_room(std::uint64_t limit, std::uint64_t base, unsigned threads,
+                            unsigned loads) {
     const auto needed = base + query_bytes_min(threads);
     if (limit == 0 || base == 0 || needed <= limit) return {};
+    // The same data takes somewhat more where it need not be spilled.
+    const auto proposed = (needed + base / 4) * loads;
     return fail(ErrorCode::kBadRequest,
                 "the data leaves no room for queries in memory: each worker loads it for itself "
                 "and needs " +
-                    std::to_string(mebibytes(needed)) + " MiB, and its part of the limit is " +
-                    std::to_string(limit >> 20) + " MiB. Either give more, --memory-limit " +
-                    std::to_string(mebibytes(needed)) +
-                    "M times the number of workers or above, or start fewer workers" +
-                    fewer(threads) + kOtherWay);
+                    std::to_string(mebibytes(needed)) + " MiB, " +
+                    std::to_string(loads * limit >> 20) +
+                    " MiB is the limit for all together. Either give more, --memory-limit " +
+                    std::to_string(mebibytes(proposed)) + "M or above" +
+                    (loads > 1 ? ", or start fewer workers" : "") + fewer(threads) + kOtherWay);
 }
 
 std::string does_not_fit_text(std::uint64_t needed, std::uint64_t limit,

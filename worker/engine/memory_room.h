@@ -24,9 +24,9 @@ namespace shortq::engine {
 [[nodiscard]] Result<void> check_shared_room(std::uint64_t budget, std::uint64_t base,
                                              std::uint32_t workers, unsigned threads);
 
-// The same for one that has loaded `base` bytes for itself within `limit`.
-[[nodiscard]] Result<void> check_own_room(std::uint64_t limit, std::uint64_t base,
-                                          unsigned threads);
+// The same for one of `loads` that have each loaded `base` bytes for themselves within `limit`.
+[[nodiscard]] Result<void> check_own_room(std::uint64_t limit, std::uint64_t base, unsigned threads,
+                                          unsigned loads);
 
 // That data does not fit at all. `needed`: 0, not known. `reason`: the engine's own words.
 [[nodiscard]] std::string does_not_fit_text(std::uint64_t needed, std::uint64_t limit,

@@ -40,14 +40,14 @@ TEST(MemoryRoomTest, SharedDataLeavesRoomForEachWorker) {
 // Goal: the same for one that loads for itself. Method: as above.
 TEST(MemoryRoomTest, OwnDataLeavesRoom) {
     const auto least = 100 * kMiB + query_bytes_min(1);
-    EXPECT_TRUE(check_own_room(least, 100 * kMiB, 1));
-    EXPECT_TRUE(check_own_room(0, 100 * kMiB, 1)) << "no limit";
-    const auto refused = check_own_room(least - 1, 100 * kMiB, 1);
+    EXPECT_TRUE(check_own_room(least, 100 * kMiB, 1, 3));
+    EXPECT_TRUE(check_own_room(0, 100 * kMiB, 1, 3)) << "no limit";
+    const auto refused = check_own_room(least - 1, 100 * kMiB, 1, 3);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::kBadRequest);
     EXPECT_THAT(refused.error().message,
-                AllOf(HasSubstr("--memory-limit 113M times the number of workers"),
-                      HasSubstr("its part of the limit is 111 MiB"), HasSubstr("READ_ONLY")));
+                AllOf(HasSubstr("needs 113 MiB, 335 MiB is the limit for all together"),
+                      HasSubstr("--memory-limit 412M or above"), HasSubstr("READ_ONLY")));
 }
 
 // Goal: with the least room queries work that have to keep what they read, by spilling. Method: a
