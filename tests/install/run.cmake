@@ -19,6 +19,9 @@ run(${CMAKE_COMMAND} --install "${SHORTQ_BUILD_DIR}" --prefix "${prefix}")
 foreach(file IN ITEMS include/shortq/client.h include/shortq/table.h
         include/shortq/proto/columnar.h include/shortq/proto/error.h include/shortq/proto/value.h
         ${LIBDIR}/libduckdb.so bin/shortq bin/shortq-cli libexec/shortq-worker
+        share/man/man1/shortq.1 share/man/man1/shortq-cli.1
+        share/bash-completion/completions/shortq-cli share/zsh/site-functions/_shortq-cli
+        share/fish/vendor_completions.d/shortq-cli.fish
         lib/python3/dist-packages/shortq/client.py lib/python3/dist-packages/shortq/py.typed)
     if(NOT EXISTS "${prefix}/${file}")
         message(FATAL_ERROR "not installed: ${file}")

@@ -10,9 +10,11 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds kTick{50};         // Between two looks at the signals.
-constexpr milliseconds kFirstLook{2000};  // At the server, once a reply takes this long.
-constexpr milliseconds kNextLook{3000};
+constexpr milliseconds kTick{50};  // Between two looks at the signals.
+// At the server, once it is silent this long.
+constexpr milliseconds kSilence{2000};
+constexpr milliseconds kNextLook{3000};     // If there was none.
+constexpr milliseconds kQuietLook{30'000};  // If there was one: the query is queued, say.
 constexpr milliseconds kLookPatience{500};
 
 }  // namespace
@@ -20,9 +22,13 @@ constexpr milliseconds kLookPatience{500};
 std::optional<Result<Table>> Asker::ask(Client& client, const std::string& text, bool sync) {
     interrupts_ = 0;
     server_is_gone_ = false;
-    next_look_ = Clock::now() + kFirstLook;
+    heard_ = Clock::now();
+    next_look_ = Clock::now() + kSilence;
     auto how = options_.query;
-    how.progress = [this](const Progress& progress) { progress_.update(progress); };
+    how.progress = [this](const Progress& progress) {
+        progress_.update(progress);
+        heard_ = Clock::now();
+    };
     auto submitted = sync ? client.submit_sync(text, options_.parameters, how)
                           : client.submit(text, options_.parameters, how);
     progress_.start();
@@ -53,13 +59,13 @@ bool Asker::take_signals(Client& client, RequestNumber number) {
 
 // The client reconnects silently. Whoever waits is told that there is nobody to wait for.
 void Asker::look_for_server(const Client& client) {
-    if (Clock::now() < next_look_) return;
+    if (Clock::now() < next_look_ || Clock::now() < heard_.load() + kSilence) return;
     auto where = options_.connect;
     where.endpoints = {client.server().endpoint};
     where.connect_timeout = kLookPatience;
     where.wait_until_ready = false;
     const auto found = Client::connect(where);
-    next_look_ = Clock::now() + kNextLook;
+    next_look_ = Clock::now() + (found ? kQuietLook : kNextLook);
     if (!found && !server_is_gone_) {
         say(fmt::format("no server answers at {}; trying on, Ctrl-C stops", where.endpoints[0]));
     }

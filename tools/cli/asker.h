@@ -1,6 +1,8 @@
 // tools/cli/asker.h: one query of the prompt: asks, shows progress, and lets Ctrl-C stop it.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -33,6 +35,7 @@ private:
     Output& log_;
     int interrupts_ = 0;
     bool told_to_leave_ = false;
+    std::atomic<std::chrono::steady_clock::time_point> heard_;  // By the client's thread.
     std::chrono::steady_clock::time_point next_look_;
     bool server_is_gone_ = false;
 };

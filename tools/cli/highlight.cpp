@@ -11,31 +11,39 @@ namespace {
 
 // Words that are rarely names. In order.
 constexpr auto kKeywords = std::to_array<std::string_view>(
-    {"all",       "alter",     "analyze",  "and",       "anti",      "any",        "as",
-     "asc",       "asof",      "attach",   "between",   "by",        "call",       "case",
-     "cast",      "columns",   "copy",     "create",    "cross",     "cube",       "current",
-     "default",   "delete",    "desc",     "describe",  "distinct",  "drop",       "else",
-     "end",       "escape",    "except",   "exclude",   "execute",   "exists",     "explain",
-     "false",     "filter",    "first",    "following", "for",       "from",       "full",
-     "group",     "grouping",  "having",   "if",        "ilike",     "in",         "inner",
-     "insert",    "intersect", "interval", "into",      "is",        "join",       "lambda",
-     "last",      "lateral",   "left",     "like",      "limit",     "macro",      "materialized",
-     "natural",   "not",       "null",     "nulls",     "offset",    "on",         "or",
-     "order",     "outer",     "over",     "partition", "pivot",     "positional", "pragma",
-     "preceding", "prepare",   "qualify",  "range",     "recursive", "replace",    "reset",
-     "returning", "right",     "rollup",   "row",       "rows",      "sample",     "select",
-     "semi",      "set",       "sets",     "show",      "similar",   "some",       "summarize",
-     "table",     "temp",      "then",     "to",        "true",      "try_cast",   "unbounded",
-     "union",     "unnest",    "unpivot",  "update",    "using",     "values",     "variable",
-     "view",      "when",      "where",    "window",    "with",      "within"});
+    {"all",       "alter",     "analyze",    "and",          "anti",      "any",     "as",
+     "asc",       "asof",      "attach",     "between",      "by",        "call",    "case",
+     "cast",      "copy",      "create",     "cross",        "cube",      "current", "default",
+     "delete",    "desc",      "describe",   "distinct",     "drop",      "else",    "end",
+     "escape",    "except",    "exclude",    "execute",      "exists",    "explain", "false",
+     "filter",    "following", "for",        "from",         "full",      "group",   "grouping",
+     "having",    "if",        "ilike",      "in",           "inner",     "insert",  "intersect",
+     "interval",  "into",      "is",         "join",         "lambda",    "lateral", "left",
+     "like",      "limit",     "macro",      "materialized", "natural",   "not",     "null",
+     "nulls",     "offset",    "on",         "or",           "order",     "outer",   "over",
+     "partition", "pivot",     "positional", "pragma",       "preceding", "prepare", "qualify",
+     "recursive", "replace",   "reset",      "returning",    "right",     "rollup",  "rows",
+     "sample",    "select",    "semi",       "set",          "sets",      "show",    "similar",
+     "some",      "summarize", "table",      "temp",         "then",      "to",      "true",
+     "try_cast",  "unbounded", "union",      "unnest",       "unpivot",   "update",  "using",
+     "values",    "variable",  "view",       "when",         "where",     "window",  "with",
+     "within"});
 static_assert(std::ranges::is_sorted(kKeywords));
 
-bool is_keyword(std::string_view word) {
+// Before a bracket, these are functions.
+constexpr auto kAlsoFunctions =
+    std::to_array<std::string_view>({"if", "left", "replace", "right", "unnest"});
+
+bool is_keyword(std::string_view word, bool before_bracket) {
     std::string lower(word);
     for (char& c : lower) {
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
     }
-    return std::ranges::binary_search(kKeywords, std::string_view(lower));
+    const std::string_view name = lower;
+    if (before_bracket && std::ranges::find(kAlsoFunctions, name) != kAlsoFunctions.end()) {
+        return false;
+    }
+    return std::ranges::binary_search(kKeywords, name);
 }
 
 Style style_of(const Token& token, std::string_view text) {
@@ -49,7 +57,9 @@ Style style_of(const Token& token, std::string_view text) {
         case TokenKind::kWord: {
             // a.select is a name.
             const bool member = token.begin > 0 && text[token.begin - 1] == '.';
-            return !member && is_keyword(token.in(text)) ? Style::kKeyword : Style::kPlain;
+            const bool before_bracket = text.substr(token.end).starts_with('(');
+            return !member && is_keyword(token.in(text), before_bracket) ? Style::kKeyword
+                                                                         : Style::kPlain;
         }
         default:
             return Style::kPlain;

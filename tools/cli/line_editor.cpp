@@ -117,7 +117,9 @@ void LineEditor::act_on(int signal) {
     if (signal == SIGWINCH) {
         if (!is_dumb_terminal()) resize();
     } else if (signal == SIGCONT) {
+        rl_deprep_terminal();  // Else it believes that the terminal still is as it left it.
         rl_prep_terminal(1);
+        rl_on_new_line();
         rl_forced_update_display();
     } else {
         rl_callback_sigcleanup();

@@ -136,6 +136,7 @@ void Prompt::show(const Result<Table>& reply, const std::string& text, bool sync
     }
     printer_.print(*reply);
     if (reply->columns() == 0) say("done");
+    if (printer_.out().failed()) say("\n(the rest is left out)");
     printer_.out().resume();
 }
 

@@ -192,6 +192,7 @@ void Runner::report_success(const Table& result, Clock::duration latency) {
 }
 
 void Runner::report_error(const Error& error) {
+    progress_.stop();
     if (++errors_ <= kErrorsShown) {
         log_.append(describe(error) + "\n");
         const auto hint = options_.sync ? "" : hint_for_deferred(error, text_, "use --sync");

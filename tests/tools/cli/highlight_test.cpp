@@ -21,6 +21,7 @@ std::string letters(std::string_view before, std::string_view line) {
 TEST(HighlightTest, EachTokenHasItsStyle) {
     EXPECT_EQ(letters("", "select a,'x' from t --c"), "kkkkkk...sss.kkkk...ccc");
     EXPECT_EQ(letters("", "Limit 12"), "kkkkk.nn");
+    EXPECT_EQ(letters("", "left join left(a)"), "kkkk.kkkk........");
     EXPECT_EQ(letters("", "\"from\" a.from"), ".............");
 }
 

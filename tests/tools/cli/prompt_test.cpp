@@ -207,6 +207,30 @@ TEST_F(PromptTest, CtrlCCancelsOnTheServer) {
     EXPECT_THAT(terminal.screen().text(), Not(HasSubstr(" s\n"))) << "the progress line is gone";
 }
 
+TEST_F(PromptTest, CtrlCEndsALongPrintout) {
+    auto terminal = open();
+    ASSERT_TRUE(terminal.asks("shortq>"));
+    terminal.type("\\format csv\rselect 'row ' || i from range(2000000) t(i);\r");
+    ASSERT_TRUE(terminal.shows("\nrow 1"));
+    terminal.type(kCtrlC);
+    ASSERT_TRUE(terminal.shows("(the rest is left out)\nshortq>"));
+    terminal.type("select 'whole' as x;\r");
+    ASSERT_TRUE(terminal.shows("x\nwhole\nshortq>"));
+}
+
+TEST_F(PromptTest, StoppedAndContinuedItGoesOn) {
+    auto terminal = open();
+    ASSERT_TRUE(terminal.asks("shortq>"));
+    terminal.type("select 'half");
+    ASSERT_TRUE(terminal.asks("shortq> select 'half"));
+    ASSERT_EQ(::kill(terminal.pid(), SIGSTOP), 0);
+    ASSERT_EQ(::kill(terminal.pid(), SIGCONT), 0);
+    terminal.type(" and half' as x;\r");
+    ASSERT_TRUE(terminal.shows(" half and half\n(1 row)"));
+    ASSERT_TRUE(terminal.asks("shortq>"));
+    EXPECT_FALSE(terminal.echoes());
+}
+
 // A server that is stopped answers nothing, not even a cancel.
 TEST_F(PromptTest, SecondCtrlCStopsWaiting) {
     Server own({"1", folder->write("own.sql", kScript)});
