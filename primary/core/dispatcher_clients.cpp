@@ -41,6 +41,11 @@ void Dispatcher::Impl::plan_ping(std::uint32_t slot) {
     set_client_timer(slot);
 }
 
+// Without a request it takes nothing from anybody, and may read when it likes.
+bool Dispatcher::Impl::holds_itself_up(const Client& client) const {
+    return client.blocked && !client.unanswered.empty() && options_.stall != Duration{0};
+}
+
 // The silence timer is set for the message heard last when it was set, and put off when it fires.
 void Dispatcher::Impl::set_client_timer(std::uint32_t slot) {
     const auto& client = queues_.clients()[slot];
@@ -49,9 +54,7 @@ void Dispatcher::Impl::set_client_timer(std::uint32_t slot) {
         due = client.last_heard + options_.client_silence_max;
     }
     if (client.next_ping != Time{0}) due = std::min(due, client.next_ping);
-    if (client.blocked && options_.stall != Duration{0}) {
-        due = std::min(due, client.blocked_since + options_.stall);
-    }
+    if (holds_itself_up(client)) due = std::min(due, client.blocked_since + options_.stall);
     if (due == Time::max()) {
         timers_.clear(TimerKind::kClient, slot);
     } else {
@@ -63,8 +66,7 @@ void Dispatcher::Impl::client_due(std::uint32_t slot) {
     auto& client = queues_.clients()[slot];
     const bool silent = options_.client_silence_max != Duration{0} &&
                         client.last_heard + options_.client_silence_max <= now_;
-    const bool stalled = client.blocked && options_.stall != Duration{0} &&
-                         client.blocked_since + options_.stall <= now_;
+    const bool stalled = holds_itself_up(client) && client.blocked_since + options_.stall <= now_;
     if (silent || stalled) {
         lose_client(slot);
         return;

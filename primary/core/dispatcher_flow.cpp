@@ -96,6 +96,12 @@ void Dispatcher::Impl::block(std::uint32_t slot) {
     }
 }
 
+// Its first request while it is blocked: before that nothing waited for it to read.
+void Dispatcher::Impl::begin_to_wait(std::uint32_t slot) {
+    queues_.clients()[slot].blocked_since = now_;
+    set_client_timer(slot);
+}
+
 void Dispatcher::Impl::unblock(std::uint32_t slot) {
     queues_.unblock(slot);
     auto& client = queues_.clients()[slot];

@@ -68,6 +68,7 @@ private:
     void lose_client(std::uint32_t client);
     void plan_ping(std::uint32_t client);
     void set_client_timer(std::uint32_t client);
+    [[nodiscard]] bool holds_itself_up(const Client& client) const;
     void client_due(std::uint32_t client);
 
     // ---- dispatcher_flow.cpp: what readers have taken, and what waits for them.
@@ -78,6 +79,7 @@ private:
     void client_took(std::uint32_t client, std::uint64_t bytes);
     void update_block(std::uint32_t client);
     void block(std::uint32_t client);
+    void begin_to_wait(std::uint32_t client);
     void unblock(std::uint32_t client);
 
     // ---- dispatcher_assign.cpp: who gets what.

@@ -54,6 +54,7 @@ void Dispatcher::Impl::accept(const RequestArrived& event, std::uint32_t client_
     emit(Accepted{.request = request.id, .serial = request.serial});
     set_request_timer(slot);
     plan_ping(client_slot);
+    if (client.blocked && client.unanswered.size == 1) begin_to_wait(client_slot);
     if (event.mode == Mode::kSync) {
         begin_sync(slot);
     } else if (event.min_generation > serving_number()) {

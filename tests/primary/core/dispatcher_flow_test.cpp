@@ -169,6 +169,37 @@ TEST_F(FlowTest, AClientThatDoesNotReadIsDropped) {
     EXPECT_EQ(h.core.totals().bytes, 0U);
 }
 
+// Nothing of its waits, so nothing is gained by dropping it; the patience begins with a request.
+TEST_F(FlowTest, AClientWithoutRequestsMayReadWhenItLikes) {
+    Harness h(small_windows(1));
+    const auto client = h.client();
+    const auto big = h.ask(client, 1);
+    piece(h, h.workers[0], big, 2 * kClientWindow, true);
+    EXPECT_THAT(Harness::of<ClientClosed>(h.pass(seconds(60))), IsEmpty());
+    h.ask(client, 2);
+    h.ask(client, 3);
+    EXPECT_THAT(Harness::of<ClientClosed>(h.pass(milliseconds(4900))), IsEmpty());
+    EXPECT_THAT(Harness::of<ClientClosed>(h.pass(milliseconds(200))),
+                ElementsAre(ClientClosed{client}));
+}
+
+// A worker that sends more than it was granted stalls its own request, and nothing else.
+TEST_F(FlowTest, AWorkerThatSendsTooMuchHarmsNobody) {
+    Harness h(small_windows(2));
+    const auto client = h.client();
+    const auto other = h.client();
+    const auto flood = h.ask(client, 1);
+    for (int i = 0; i < 100; ++i) piece(h, h.workers[0], flood, 100 * kReplyWindow);
+    h.ask(client, 2);
+    EXPECT_THAT(h.sent(), IsEmpty());
+    const auto theirs = h.ask(other, 1);
+    EXPECT_THAT(h.sent(), ElementsAre(theirs));
+    // Of a request that it does not have, nothing counts.
+    piece(h, h.workers[0], theirs, 100);
+    EXPECT_THAT(h.all<ForwardReply>(), IsEmpty());
+    EXPECT_THAT(Harness::of<ClientClosed>(h.pass(seconds(6))), ElementsAre(ClientClosed{client}));
+}
+
 // Sync requests of such a client leave the primary's own engine to the others, and run when it has
 // read, in their order.
 TEST_F(FlowTest, SyncRequestsOfAClientThatDoesNotReadWait) {
