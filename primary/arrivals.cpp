@@ -40,18 +40,18 @@ bool Primary::read_clients() {
 
 void Primary::on_client_message() {
     auto says = clients_.interpret();
-    const bool leaves = std::holds_alternative<core::ClientLost>(says);
+    if (const auto* again = std::get_if<HelloAgain>(&says)) {
+        step(core::ClientLost{again->client});
+        says = clients_.interpret();
+    }
     std::visit(Overloaded{
                    [](const Nothing&) {},
+                   [](const HelloAgain&) {},
                    [&](const NewClient&) { step(core::ClientArrived{}); },
                    [&](const NewRequest& request) { on_client_request(request); },
                    [&](const auto& event) { step(event); },
                },
                says);
-    // A hello on a known connection ends the old session first.
-    if (!leaves) return;
-    says = clients_.interpret();
-    if (std::holds_alternative<NewClient>(says)) step(core::ClientArrived{});
 }
 
 void Primary::on_client_request(NewRequest request) {

@@ -15,6 +15,17 @@ namespace {
 constexpr int kLingerMs = 1000;  // How long last replies may take to leave when the primary ends.
 constexpr std::string_view kServer = "shortq/" SHORTQ_VERSION;
 
+// A process that is stopped keeps its connection for ever, and with it what lies here for it. Who
+// reads, however slowly, is not affected; nor is who is silent for a while, by the floor.
+int connection_patience_ms(std::chrono::nanoseconds stall) {
+    using std::chrono::milliseconds;
+    constexpr std::chrono::seconds kLeast{10};
+    constexpr std::chrono::hours kMost{24};
+    if (stall == std::chrono::nanoseconds{0}) return 0;  // The system's own.
+    const auto patience = std::clamp<std::chrono::nanoseconds>(stall, kLeast, kMost);
+    return static_cast<int>(std::chrono::duration_cast<milliseconds>(patience).count());
+}
+
 void configure(zmq::socket_t& socket, const ClientDoorOptions& options) {
     socket.set(zmq::sockopt::router_mandatory, true);
     socket.set(zmq::sockopt::router_handover, false);
@@ -22,6 +33,7 @@ void configure(zmq::socket_t& socket, const ClientDoorOptions& options) {
     socket.set(zmq::sockopt::linger, kLingerMs);
     // What lies here for a client is bounded by the core, in bytes: PROTOCOL.md#flow-control.
     socket.set(zmq::sockopt::sndhwm, 0);
+    socket.set(zmq::sockopt::tcp_maxrt, connection_patience_ms(options.stall));
     socket.set(zmq::sockopt::backlog, 1024);
     // A frame over this drops the connection without a word, so it lies above what is answered.
     socket.set(zmq::sockopt::maxmsgsize,
@@ -101,7 +113,7 @@ ClientSays ClientDoor::interpret() {
 }
 
 ClientSays ClientDoor::on_hello(const proto::Hello& hello) {
-    if (const auto* known = sender()) return core::ClientLost{known->client};
+    if (const auto* known = sender()) return HelloAgain{known->client};
     const auto version = std::min(hello.version_max, proto::kVersionMax);
     if (version < hello.version_min || version < proto::kVersionMin) {
         return refuse_malformed(

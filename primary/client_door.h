@@ -2,6 +2,7 @@
 // and sessions, no queues.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -24,6 +25,7 @@ struct ClientDoorOptions {
     std::uint64_t query_bytes_max = 0;
     std::uint64_t result_bytes_max = 0;
     std::uint32_t pending_per_client_max = 0;
+    std::chrono::nanoseconds stall{0};  // Who takes nothing for so long is cut off. 0: nobody is.
 };
 
 // What a client's message asks of the dispatcher. A refused message is answered by the door itself.
@@ -32,8 +34,11 @@ struct NewRequest {
     core::RequestArrived event;
     std::uint64_t id = 0;
 };
+struct HelloAgain {  // Its session is over.
+    core::ClientId client{};
+};
 struct Nothing {};
-using ClientSays = std::variant<Nothing, NewClient, NewRequest, core::CancelRequested,
+using ClientSays = std::variant<Nothing, NewClient, HelloAgain, NewRequest, core::CancelRequested,
                                 core::CreditArrived, core::ClientHeard, core::ClientLost>;
 
 struct ClientFacts {
@@ -58,8 +63,8 @@ public:
 
     // Takes one message, if there is one, into incoming().
     [[nodiscard]] bool receive();
-    // What the message just received asks. A hello of a known connection says ClientLost first:
-    // carry it out, then ask again.
+    // What the message just received asks. A hello of a known connection says HelloAgain first:
+    // forget the client, then ask again.
     [[nodiscard]] ClientSays interpret();
     // The bodies of the message just received: text [, parameters].
     [[nodiscard]] std::vector<zmq::message_t>& bodies() noexcept { return in_.bodies; }

@@ -35,7 +35,8 @@ ClientDoor open_client_door(zmq::context_t& context, const Options& options) {
         return ClientDoor(context, {.endpoint = endpoint,
                                     .query_bytes_max = options.query_bytes_max,
                                     .result_bytes_max = options.result_bytes_max,
-                                    .pending_per_client_max = options.pending_per_client_max});
+                                    .pending_per_client_max = options.pending_per_client_max,
+                                    .stall = options.stall});
     } catch (const zmq::error_t& error) {
         const bool taken = error.num() == EADDRINUSE;
         throw std::runtime_error(fmt::format("cannot listen on {}: {}; choose another {}", endpoint,

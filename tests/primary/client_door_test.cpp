@@ -206,8 +206,8 @@ TEST_F(ClientDoorTest, SecondHelloEndsTheFirstSession) {
     const auto first = welcome(peer_, kClient);
     peer_.send(proto::Hello{});
     const auto says = next();
-    ASSERT_TRUE(std::holds_alternative<core::ClientLost>(says));
-    EXPECT_EQ(std::get<core::ClientLost>(says).client, kClient);
+    ASSERT_TRUE(std::holds_alternative<HelloAgain>(says));
+    EXPECT_EQ(std::get<HelloAgain>(says).client, kClient);
     door_.forget(kClient);
     ASSERT_TRUE(std::holds_alternative<NewClient>(door_.interpret()));
     door_.admit(core::ClientId{7}, 2, 1);
