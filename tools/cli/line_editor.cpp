@@ -56,11 +56,11 @@ void write_all(std::string_view text) {
 
 }  // namespace
 
-LineEditor* LineEditor::the_one = nullptr;
+LineEditor* LineEditor::the_one_ = nullptr;
 
 LineEditor::LineEditor(SignalInbox& signals, Complete complete, Paint paint)
     : signals_(signals), complete_(std::move(complete)), paint_(std::move(paint)) {
-    the_one = this;
+    the_one_ = this;
     rl_readline_name = "shortq-cli";
     rl_catch_signals = 0;  // They come through the inbox.
     rl_catch_sigwinch = 0;
@@ -78,7 +78,7 @@ LineEditor::LineEditor(SignalInbox& signals, Complete complete, Paint paint)
 LineEditor::~LineEditor() {
     rl_attempted_completion_function = nullptr;
     rl_redisplay_function = rl_redisplay;
-    the_one = nullptr;
+    the_one_ = nullptr;
 }
 
 void LineEditor::set_history(const std::vector<std::string>& entries) {
@@ -146,7 +146,7 @@ void LineEditor::resize() {
 }
 
 void LineEditor::on_line(char* line) {
-    auto& self = *the_one;
+    auto& self = *the_one_;
     self.done_ = true;
     self.typed_.outcome = line == nullptr ? Outcome::kEnd : Outcome::kLine;
     if (line != nullptr) self.typed_.line = line;
@@ -158,7 +158,7 @@ void LineEditor::on_line(char* line) {
 
 char** LineEditor::on_completion(const char* word, int start, int end) {
     rl_attempted_completion_over = 1;  // No file names.
-    return the_one->matches(word, start, end);
+    return the_one_->matches(word, start, end);
 }
 
 char** LineEditor::matches(const char* word, int start, int end) const {
@@ -182,7 +182,7 @@ char** LineEditor::matches(const char* word, int start, int end) const {
 
 void LineEditor::on_redisplay() {
     rl_redisplay();
-    the_one->redisplay();
+    the_one_->redisplay();
 }
 
 void LineEditor::redisplay() const {

@@ -51,7 +51,7 @@ private:
     static void on_line(char* line);
     static char** on_completion(const char* word, int start, int end);
     static void on_redisplay();
-    static LineEditor* the_one;
+    static LineEditor* the_one_;
 
     SignalInbox& signals_;
     Complete complete_;

@@ -61,14 +61,10 @@ private:
 
 std::string pager_command() {
     if (is_dumb_terminal()) return {};
-    std::string command = kDefaultPager;
     for (const auto* name : {"SHORTQ_PAGER", "PAGER"}) {
-        const char* value = std::getenv(name);
-        if (value == nullptr) continue;
-        command = value;
-        break;
+        if (const char* value = std::getenv(name)) return value;
     }
-    return command == "cat" ? std::string() : command;
+    return kDefaultPager;
 }
 
 std::optional<Pager> Pager::start(const std::string& command) {

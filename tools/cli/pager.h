@@ -9,7 +9,7 @@
 namespace shortq::cli {
 
 // $SHORTQ_PAGER, else $PAGER, else less; empty: none is wanted (the variable is empty, or the
-// terminal is dumb). "cat" is no pager either.
+// terminal is dumb).
 [[nodiscard]] std::string pager_command();
 
 // A pager under way. The destructor waits for its user to leave it.
