@@ -40,13 +40,6 @@ std::size_t open_descriptors(pid_t pid) {
     return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
 }
 
-// The endpoint of the workers' door, from a worker's command line.
-std::string workers_endpoint(pid_t worker) {
-    const auto line = read_file("/proc/" + std::to_string(worker) + "/cmdline");
-    const auto at = line.find("ipc://");
-    return at == std::string::npos ? "" : line.substr(at, line.find('\0', at) - at);
-}
-
 UniqueFd connect_unix(const std::string& endpoint) {
     UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
@@ -117,7 +110,8 @@ std::vector<std::vector<std::string>> malformed_messages(std::mt19937& random) {
         for (auto& frame : frames) frame = random_bytes(random, random() % 100);
     }
     for (const auto& good : {encoded(proto::Hello{}), encoded(proto::Request{.id = 1}),
-                             encoded(proto::Reply{.id = 1}), encoded(proto::ErrorReply{.id = 1})}) {
+                             encoded(proto::Reply{.id = 1}), encoded(proto::ErrorReply{.id = 1}),
+                             encoded(proto::Credit{.id = 1}), encoded(proto::Progress{.id = 1})}) {
         for (std::size_t size = 0; size < good.size(); ++size)
             messages.push_back({good.substr(0, size), random_bytes(random, 50)});
     }
@@ -212,6 +206,25 @@ TEST_F(DoorsTest, ARequestBeforeTheHelloIsRefused) {
     const auto reply = peer.next_of<proto::Reply>();
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->id, 8U);
+}
+
+// Goal: who leaves with a goodbye, or says hello again, has done nothing wrong. Method: both, and
+// the counters; the session before the second hello is over, and so is its request.
+TEST_F(DoorsTest, AGoodbyeAndASecondHelloAreInOrder) {
+    const Server server(test_engine(1));
+    auto client = server.connect();
+    RawPeer peer(server.endpoint());
+    const auto first = peer.hello();
+    peer.send({encoded(proto::Request{.id = 1, .session = first}), "sleep 60000"});
+    ASSERT_TRUE(wait_until_running(client, 1));
+    const auto second = peer.hello();
+    EXPECT_NE(first, second);
+    EXPECT_TRUE(wait_until_running(client, 0));
+    peer.send({encoded(proto::Goodbye{.session = second})});
+    EXPECT_TRUE(wait_until(
+        [&] { return cell(client.sync("select count(*) from shortq.clients")) == "1"; }));
+    EXPECT_EQ(stat(client, "client_messages_without_session"), 0);
+    EXPECT_EQ(stat(client, "client_messages_malformed"), 0);
 }
 
 // Case 25. Goal: clients that come and go without a word leave nothing behind. Method: rounds of a

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "tests/end-to-end/program.h"
 #include "tests/patience.h"
 
 namespace shortq::test {
@@ -13,6 +14,12 @@ std::string encoded(const proto::Message& message) {
     proto::HeaderBuffer buffer;
     const auto bytes = proto::encode(message, buffer);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string workers_endpoint(pid_t worker) {
+    const auto line = read_file("/proc/" + std::to_string(worker) + "/cmdline");
+    const auto at = line.find("ipc://");
+    return at == std::string::npos ? "" : line.substr(at, line.find('\0', at) - at);
 }
 
 namespace {

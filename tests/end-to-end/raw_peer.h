@@ -1,6 +1,8 @@
 // tests/end-to-end/raw_peer.h: a peer without a library: sends what it likes, sees all that comes.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +15,9 @@ namespace shortq::test {
 
 // The bytes of frame 0.
 [[nodiscard]] std::string encoded(const proto::Message& message);
+
+// The endpoint of the workers' door, from a worker's command line; empty: none.
+[[nodiscard]] std::string workers_endpoint(pid_t worker);
 
 // Leaves without a word: what was sent before still goes out.
 class RawPeer {
