@@ -119,16 +119,16 @@ TEST_F(CommandLineTest, CtrlCLetsRunningQueriesFinish) {
     Server server(test_engine(2));
     auto client = server.connect();
     ASSERT_TRUE(server.wait_for_workers(2));
-    auto first = client.submit("sleep 1500");
-    auto second = client.submit("sleep 1500");
+    auto first = client.submit("sleep 3000");
+    auto second = client.submit("sleep 3000");
     ASSERT_TRUE(wait_until_running(client, 2));
     for (const auto& process : server.family()) ASSERT_EQ(::kill(process.pid, SIGINT), 0);
     ASSERT_TRUE(wait_until([&] {
         const auto late = client.deferred("echo late");
         return !late && late.error().code == ErrorCode::kUnavailable;
     }));
-    EXPECT_EQ(cell(first), "1500");
-    EXPECT_EQ(cell(second), "1500");
+    EXPECT_EQ(cell(first), "3000");
+    EXPECT_EQ(cell(second), "3000");
     EXPECT_EQ(server.wait(), kSuccess);
 }
 
