@@ -82,9 +82,9 @@ Catalogue catalogue_from(const Table& answer) {
     return catalogue;
 }
 
-void CatalogueLoader::refresh(Client& client, std::uint32_t generation) {
-    if (asked_ == generation) return;
-    asked_ = generation;
+void CatalogueLoader::refresh(Client& client, std::uint32_t state) {
+    if (asked_ == state) return;
+    asked_ = state;
     QueryOptions options;
     options.priority = RequestPriority::kLow;
     options.timeout = std::chrono::seconds(60);

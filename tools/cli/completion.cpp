@@ -27,18 +27,8 @@ bool contains(const std::array<std::string_view, N>& words, std::string_view wor
     return std::ranges::find(words, word) != words.end();
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), [](char c) { return lower(c); });
-    return out;
-}
-
 bool begins_with(std::string_view text, std::string_view beginning) {
-    return text.size() >= beginning.size() &&
-           std::ranges::equal(text.substr(0, beginning.size()), beginning,
-                              [](char a, char b) { return lower(a) == lower(b); });
+    return lower(text.substr(0, beginning.size())) == lower(beginning);
 }
 
 // The name without quotes.

@@ -35,15 +35,11 @@ constexpr auto kAlsoFunctions =
     std::to_array<std::string_view>({"if", "left", "replace", "right", "unnest"});
 
 bool is_keyword(std::string_view word, bool before_bracket) {
-    std::string lower(word);
-    for (char& c : lower) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-    }
-    const std::string_view name = lower;
+    const auto name = lower(word);
     if (before_bracket && std::ranges::find(kAlsoFunctions, name) != kAlsoFunctions.end()) {
         return false;
     }
-    return std::ranges::binary_search(kKeywords, name);
+    return std::ranges::binary_search(kKeywords, std::string_view(name));
 }
 
 Style style_of(const Token& token, std::string_view text) {

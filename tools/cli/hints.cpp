@@ -23,14 +23,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-    }
-    return out;
-}
-
 // `shortq.` or a call of ours in the code, not in a text or comment.
 bool speaks_of_the_primary(std::string_view query) {
     const auto tokens = tokenize(query);

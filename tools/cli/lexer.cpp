@@ -122,6 +122,14 @@ private:
 
 }  // namespace
 
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+    }
+    return out;
+}
+
 std::vector<Token> tokenize(std::string_view text) { return Lexer(text).run(); }
 
 }  // namespace shortq::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct Token {
                kind != TokenKind::kSemicolon;
     }
 };
+
+// ASCII letters in lower case: how SQL compares words.
+[[nodiscard]] std::string lower(std::string_view text);
 
 // The tokens of `text`, one after the other without gaps.
 [[nodiscard]] std::vector<Token> tokenize(std::string_view text);

@@ -6,6 +6,7 @@
 
 #include "tools/cli/completion.h"
 #include "tools/cli/hints.h"
+#include "tools/cli/lexer.h"
 #include "tools/cli/runner.h"
 #include "tools/cli/statements.h"
 #include "tools/cli/terminal.h"
@@ -22,6 +23,15 @@ constexpr const char* kListTables =
     "select schema_name as schema, table_name as name, 'table' as kind, column_count as columns, "
     "estimated_size as rows from duckdb_tables() where not internal union all select schema_name, "
     "view_name, 'view', column_count, null from duckdb_views() where not internal order by 1, 2";
+
+bool defines_something(std::string_view text) {
+    for (const auto& token : tokenize(text)) {
+        if (!token.is_code()) continue;
+        const auto word = lower(token.in(text));
+        return word == "create" || word == "drop" || word == "alter" || word == "attach";
+    }
+    return false;
+}
 
 LineEditor::Paint painter(const std::string& before) {
     if (!wants_colours()) return {};
@@ -115,6 +125,8 @@ void Prompt::run_statement(const std::string& text, bool sync) {
     const auto reply = asker_.ask(client_, text, sync);
     if (!reply) return;
     const auto took = std::chrono::steady_clock::now() - started;
+    if (sync && defines_something(text)) ++definitions_;
+    if (!sync && *reply) generation_ = (*reply)->facts().generation;
     show(*reply, text, sync);
     if (options_.stats) {
         say(*reply ? describe((*reply)->facts()) : describe_failure(reply->error(), took));
@@ -140,7 +152,11 @@ void Prompt::show(const Result<Table>& reply, const std::string& text, bool sync
     printer_.out().resume();
 }
 
-void Prompt::refresh_names() { names().refresh(client_, client_.server().generation); }
+// Workers' names change with the generation, the primary's with what its clients define: at least
+// this one's statements are known.
+void Prompt::refresh_names() {
+    names().refresh(client_, options_.sync ? definitions_ : generation_);
+}
 
 // ---- commands ----
 
@@ -218,6 +234,7 @@ void Prompt::connect(const std::string& where) {
 
 void Prompt::greet() {
     const auto server = client_.server();
+    generation_ = server.generation;
     say(fmt::format("{} at {}, {} {}. \\? for help.", server.server, server.endpoint,
                     server.workers, server.workers == 1 ? "worker" : "workers"));
 }

@@ -52,6 +52,8 @@ private:
     CatalogueLoader sync_names_{true};
     std::string begun_;  // A statement without its semicolon yet.
     LineEditor editor_;
+    std::uint32_t generation_ = 0;   // That answered last.
+    std::uint32_t definitions_ = 0;  // Sync statements that may have changed names.
     bool timing_ = false;
     bool leaving_ = false;
 };

@@ -37,7 +37,7 @@ create table wide as select 1 as a1, 'two' as a2, 3 as a3, repeat('x', 300) as a
 )sql";
 constexpr const char* kEndless = "select sum(i % 7) from range(100000000000) t(i);\r";
 
-// One server for all of them: none of these tests changes it.
+// One server for all of them: what one leaves there disturbs no other.
 class PromptTest : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -59,6 +59,27 @@ protected:
 };
 TemporaryFolder* PromptTest::folder = nullptr;
 Server* PromptTest::server = nullptr;
+
+// Types it, with a Tab behind it, until the row is as expected: names come in the background, a Tab
+// too early completes nothing yet.
+bool completes(Terminal& terminal, const std::string& typed, const std::string& expected) {
+    const auto end = std::chrono::steady_clock::now() + shortq::test::kPatience;
+    for (std::string row; std::chrono::steady_clock::now() < end;) {
+        terminal.type("\x15" + typed + "\t#");
+        const bool shown = terminal.wait_until([&](const VirtualScreen& screen) {
+            row = screen.row(screen.cursor_row());
+            return row.ends_with("#");
+        });
+        terminal.type("\x7f");
+        if (!shown || !terminal.wait_until([&](const VirtualScreen& screen) {
+                return !screen.row(screen.cursor_row()).ends_with("#");
+            })) {
+            return false;
+        }
+        if (row == expected + " #") return true;
+    }
+    return false;
+}
 
 class PromptSizeTest : public PromptTest, public ::testing::WithParamInterface<Terminal::Setup> {};
 
@@ -151,20 +172,7 @@ TEST_F(PromptTest, HistoryOutlivesThePromptAndKeepsStatementsWhole) {
 TEST_F(PromptTest, TabCompletesNames) {
     auto terminal = open();
     ASSERT_TRUE(terminal.asks("shortq>"));
-    // The names come in the background: a Tab too early completes nothing yet.
-    const auto end = std::chrono::steady_clock::now() + shortq::test::kPatience;
-    for (std::string row; row != "shortq> select * from trade #";) {
-        ASSERT_LT(std::chrono::steady_clock::now(), end) << row;
-        terminal.type("\x15select * from tra\t#");
-        ASSERT_TRUE(terminal.wait_until([&](const VirtualScreen& screen) {
-            row = screen.row(screen.cursor_row());
-            return row.ends_with("#");
-        }));
-        terminal.type("\x7f");
-        ASSERT_TRUE(terminal.wait_until([&](const VirtualScreen& screen) {
-            return !screen.row(screen.cursor_row()).ends_with("#");
-        }));
-    }
+    ASSERT_TRUE(completes(terminal, "select * from tra", "shortq> select * from trade"));
     terminal.type("t where t.pr\t");
     ASSERT_TRUE(terminal.asks("shortq> select * from trade t where t.price"));
     terminal.type(kCtrlC);
@@ -172,6 +180,24 @@ TEST_F(PromptTest, TabCompletesNames) {
     terminal.type("SEL\tsy\t, regexp_full_m\tsym, 'x') FROM ref.air\t");
     ASSERT_TRUE(terminal.asks("shortq> SELECT sy, regexp_full_match(sym, 'x') FROM ref.airports"))
         << terminal.screen().text();
+}
+
+TEST_F(PromptTest, TabKnowsThePrimarysNamesInSyncMode) {
+    auto terminal = open();
+    ASSERT_TRUE(terminal.asks("shortq>"));
+    terminal.type("\\sync\r");
+    ASSERT_TRUE(terminal.asks("shortq sync>"));
+    ASSERT_TRUE(completes(terminal, "from shortq.wo", "shortq sync> from shortq.workers"));
+    terminal.type(
+        "\x15"
+        "call shortq_re\t");
+    ASSERT_TRUE(terminal.asks("shortq sync> call shortq_reload()"));
+    terminal.type(
+        "\x15"
+        "create or replace table made_here as select 1 as x;\r");
+    ASSERT_TRUE(terminal.shows("\ndone\n"));
+    ASSERT_TRUE(terminal.asks("shortq sync>"));
+    ASSERT_TRUE(completes(terminal, "from made", "shortq sync> from made_here"));
 }
 
 TEST_F(PromptTest, CtrlCDropsWhatIsTyped) {
