@@ -61,7 +61,8 @@ std::string text_for(Reason reason, const core::Receipt& to, const Options& opti
         case Reason::kLostNotRetried:
             return fmt::format("worker {} died; with --writable nothing is tried again", to.seat);
         case Reason::kLostMidStream:
-            return fmt::format("worker {} was lost in the middle of the result; ask again", to.seat);
+            return fmt::format("worker {} was lost in the middle of the result; ask again",
+                               to.seat);
         case Reason::kStalled:
             return fmt::format("the reader took nothing for {} while its result waited (--stall)",
                                seconds_text(options.stall));

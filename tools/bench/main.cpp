@@ -7,6 +7,7 @@
 #include "tools/bench/dispatch.h"
 #include "tools/bench/echo_roles.h"
 #include "tools/bench/memory.h"
+#include "tools/bench/stream.h"
 
 namespace {
 
@@ -34,6 +35,13 @@ int run_memory(const shortq::bench::MemoryOptions& options, bool json) {
     const auto rows = shortq::bench::run_memory(options);
     if (!rows) return failed(rows.error());
     std::cout << (json ? as_json(as_metrics(*rows)) : as_table(*rows));
+    return 0;
+}
+
+int run_stream(const shortq::bench::StreamOptions& options, bool json) {
+    const auto metrics = shortq::bench::run_stream(options);
+    if (!metrics) return failed(metrics.error());
+    std::cout << (json ? as_json(*metrics) : as_table(*metrics));
     return 0;
 }
 
@@ -69,6 +77,29 @@ void add_options(CLI::App& command, shortq::bench::MemoryOptions& options) {
         ->capture_default_str();
 }
 
+void add_options(CLI::App& command, shortq::bench::StreamOptions& options) {
+    command.add_option("--rows", options.rows, "Of the result, which has five columns")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command
+        .add_option_function<unsigned>(
+            "--slow", [&](unsigned seconds) { options.slow = std::chrono::seconds(seconds); },
+            "Seconds for which the reader takes a megabyte a second, before it reads on")
+        ->default_str(std::to_string(options.slow.count()));
+    command
+        .add_option("--rounds", options.rounds,
+                    "How often short queries alone and beside a slow reader, and full speeds, are "
+                    "measured in turn")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command
+        .add_option_function<unsigned>(
+            "--round-ms",
+            [&](unsigned length) { options.round = std::chrono::milliseconds(length); },
+            "How long short queries are asked in each round")
+        ->default_str(std::to_string(options.round.count()));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -88,6 +119,13 @@ int main(int argc, char** argv) try {
         "for a table of 20 million rows in memory and in a file, a few minutes in all");
     add_options(*memory, memory_options);
     memory->add_flag("--json", json, "Figures with all samples, for programs");
+    shortq::bench::StreamOptions stream_options;
+    auto* stream = app.add_subcommand(
+        "stream",
+        "A large result: the growth of each process's own memory (RssAnon) while its reader is "
+        "slow, short queries of another client beside it, and its speed against the engine's own");
+    add_options(*stream, stream_options);
+    stream->add_flag("--json", json, "Figures with all samples, for programs");
     // The roles that this program starts itself in; group "" hides them from --help.
     std::string endpoint;
     auto* proxy = app.add_subcommand("echo-proxy")->group("");
@@ -102,6 +140,7 @@ int main(int argc, char** argv) try {
     if (*proxy) return shortq::bench::run_proxy(endpoint);
     if (*worker) return shortq::bench::run_echo_worker(endpoint);
     if (*memory) return run_memory(memory_options, json);
+    if (*stream) return run_stream(stream_options, json);
     return run_dispatch(quick, json);
 } catch (const std::exception& e) {
     std::cerr << "shortq-bench: " << e.what() << '\n';

@@ -30,6 +30,20 @@ std::multimap<pid_t, pid_t> children_by_parent() {
     return children;
 }
 
+// The value of a line like "Pss:     123 kB".
+std::optional<std::uint64_t> bytes_of(std::string_view wanted, std::string_view text) {
+    std::istringstream lines{std::string(text)};
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string name;
+        std::string unit;
+        std::uint64_t kilobytes = 0;
+        if (words >> name >> kilobytes >> unit && name == wanted && unit == "kB")
+            return kilobytes * 1024;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<pid_t> parent_in(std::string_view stat) {
@@ -44,16 +58,15 @@ std::optional<pid_t> parent_in(std::string_view stat) {
 }
 
 std::optional<std::uint64_t> proportional_bytes_in(std::string_view smaps_rollup) {
-    std::istringstream lines{std::string(smaps_rollup)};
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        std::string name;
-        std::string unit;
-        std::uint64_t kilobytes = 0;
-        if (words >> name >> kilobytes >> unit && name == "Pss:" && unit == "kB")
-            return kilobytes * 1024;
-    }
-    return std::nullopt;
+    return bytes_of("Pss:", smaps_rollup);
+}
+
+std::optional<std::uint64_t> anonymous_bytes_in(std::string_view status) {
+    return bytes_of("RssAnon:", status);
+}
+
+std::uint64_t anonymous_bytes(pid_t process) {
+    return anonymous_bytes_in(content(process, "status")).value_or(0);
 }
 
 std::vector<pid_t> family_of(pid_t root) {

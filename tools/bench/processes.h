@@ -19,6 +19,12 @@ namespace shortq::bench {
 // share counts for 1/N in each.
 [[nodiscard]] std::optional<std::uint64_t> proportional_bytes_in(std::string_view smaps_rollup);
 
+// The resident memory that is not of files, as a /proc/PID/status names it, in bytes.
+[[nodiscard]] std::optional<std::uint64_t> anonymous_bytes_in(std::string_view status);
+
+// Of a process; 0: it has ended.
+[[nodiscard]] std::uint64_t anonymous_bytes(pid_t process);
+
 // A process, its children, theirs, and so on, as they are now.
 [[nodiscard]] std::vector<pid_t> family_of(pid_t root);
 

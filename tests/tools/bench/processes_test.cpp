@@ -42,6 +42,14 @@ TEST(ProcessesTest, TheProportionalSizeIsReadInBytes) {
     EXPECT_EQ(proportional_bytes_in("Pss: 12\n"), std::nullopt);
 }
 
+// Goal: memory that is not of files is told from the rest. Method: a status, and this process.
+TEST(ProcessesTest, AnonymousMemoryIsReadInBytes) {
+    EXPECT_THAT(anonymous_bytes_in("VmRSS:\t  900 kB\nRssAnon:\t     123 kB\nRssFile:\t 7 kB\n"),
+                Optional(Eq(123U * 1024)));
+    EXPECT_EQ(anonymous_bytes_in("RssFile: 7 kB\n"), std::nullopt);
+    EXPECT_GT(anonymous_bytes(::getpid()), 0U);
+}
+
 // Goal: a family is a process and all that descend from it. Method: a child of this process that
 // lives until it is killed.
 TEST(ProcessesTest, AFamilyIsAProcessAndItsChildren) {
