@@ -77,7 +77,8 @@ struct Arrived {
 };
 
 // A result that is read while it arrives: any size, in bounded memory. While its reader takes its
-// time, so does the server, which at last (--stall) gives up.
+// time, so does the server, which at last (--stall) gives up. It holds its worker until it ends or
+// is destroyed: read several of them on a thread each, or one after the other, not in turns.
 // Threads: one at a time. Destroying it before its end cancels the query; so does destroying the
 // client, after which it gives what had arrived, then kCancelled.
 class Stream {
