@@ -98,6 +98,14 @@ TEST_F(OneShotTest, ProgressIsShownOnATerminalAndTakenAway) {
     EXPECT_THAT(silent.bytes(), HasSubstr("timeout: "));
 }
 
+TEST_F(OneShotTest, ProgressInALogIsLines) {
+    const auto outcome = shell(std::string("$CLI --progress on --timeout 2 '") + kEndless + "'");
+    EXPECT_THAT(outcome.err,
+                testing::MatchesRegex("(( *[0-9]+ % \\[[=> ]+\\] )?[0-9.]+ s\n)+timeout: .*"));
+    const auto without = shell(std::string("$CLI --timeout 1 '") + kEndless + "'");
+    EXPECT_THAT(without.err, testing::StartsWith("timeout: ")) << "no terminal, not asked for";
+}
+
 TEST_F(OneShotTest, RepetitionsTellTheirQuantiles) {
     const auto outcome = shell("$CLI --repeat 50 --concurrency 4 'select 1 as x'");
     EXPECT_EQ(outcome.out, "x\n1\n");

@@ -116,18 +116,6 @@ TEST(CliProgramTest, ReaderThatLeavesIsSuccess) {
     EXPECT_THAT(program.get().output, testing::AnyOf("x\nstatus 0\n", "status 0\nx\n"));
 }
 
-TEST(CliProgramTest, ProgressIsALinePerSecondInALog) {
-    test::FakeServer server;
-    auto program = std::async(std::launch::async, [&] {
-        return run("--progress on --connect " + server.endpoint() + " a");
-    });
-    const auto identity = server.welcome();
-    const auto id = server.next().value().as<proto::Request>().id;
-    EXPECT_FALSE(server.next(std::chrono::milliseconds(900))) << "only heartbeats";
-    server.send(identity, test::number_reply({id}, {1}));
-    EXPECT_THAT(program.get().output, testing::MatchesRegex("(0\\.[5-9] s\n)([0-9.]+ s\n)*x\n1\n"));
-}
-
 TEST(CliProgramTest, InterruptCancelsOnTheServer) {
     test::FakeServer server;
     auto program = std::async(std::launch::async,
