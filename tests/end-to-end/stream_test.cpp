@@ -3,14 +3,13 @@
 #include <thread>
 
 #include "tests/end-to-end/fixture.h"
+#include "tests/end-to-end/memory_watch.h"
 
 namespace shortq::test {
 namespace {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-
-constexpr std::uint64_t kMegabyte = 1 << 20;
 
 class StreamTest : public EndToEnd {
 protected:
@@ -40,12 +39,6 @@ protected:
     static std::string rows(std::int64_t count) {
         return "select i, i * 2 as b, i * 3 as c, i::double as d, i % 100 as e from range(" +
                std::to_string(count) + ") t(i)";
-    }
-    // Resident, less what file pages weigh.
-    static std::uint64_t memory_of(pid_t pid) {
-        const auto status = read_file("/proc/" + std::to_string(pid) + "/status");
-        const auto at = status.find("RssAnon:");
-        return at == std::string::npos ? 0 : std::stoull(status.substr(at + 8)) << 10;
     }
 };
 
@@ -110,11 +103,11 @@ TEST_F(StreamTest, AReaderThatStopsIsCutOff) {
     auto other = server.connect();
     auto warm = client.stream(rows(300'000));
     ASSERT_EQ(read_all(*warm).rows, 300'000U);
-    const auto primary_before = memory_of(server.pid());
+    const auto primary_before = anonymous_bytes(server.pid());
     std::uint64_t workers_before = 0;
     for (const auto worker : server.workers())
-        workers_before = std::max(workers_before, memory_of(worker));
-    const auto mine_before = memory_of(::getpid());
+        workers_before = std::max(workers_before, anonymous_bytes(worker));
+    const auto mine_before = anonymous_bytes(::getpid());
     auto stream = client.stream(rows(50'000'000));  // 2 GB
     ASSERT_TRUE(stream->next().value());
     const auto start = Clock::now();
@@ -124,15 +117,15 @@ TEST_F(StreamTest, AReaderThatStopsIsCutOff) {
     while (running(other) > 0 && since(start) < milliseconds(20'000)) {
         EXPECT_EQ(cell(other.deferred("select 41 + 1")), "42");
         ++served;
-        primary_most = std::max(primary_most, memory_of(server.pid()));
+        primary_most = std::max(primary_most, anonymous_bytes(server.pid()));
         for (const auto worker : server.workers())
-            workers_most = std::max(workers_most, memory_of(worker));
+            workers_most = std::max(workers_most, anonymous_bytes(worker));
     }
     EXPECT_LT(since(start), milliseconds(20'000)) << "it was not cut off";
     EXPECT_GT(served, 10U);
     EXPECT_LT(primary_most, primary_before + 64 * kMegabyte);
     EXPECT_LT(workers_most, workers_before + 64 * kMegabyte);
-    EXPECT_LT(memory_of(::getpid()), mine_before + 64 * kMegabyte);
+    EXPECT_LT(anonymous_bytes(::getpid()), mine_before + 64 * kMegabyte);
     const auto read = read_all(*stream);
     ASSERT_TRUE(read.error);
     EXPECT_EQ(read.error->code, ErrorCode::kTimeout);
@@ -218,11 +211,11 @@ TEST_F(StreamTest, AStoppedClientCostsLittle) {
     auto client = server.connect();
     auto reader = server.start_cli({"--format", "csv", "--wait", "10", rows(50'000'000)});
     ASSERT_TRUE(wait_until_running(client, 1));
-    const auto before = memory_of(server.pid());
+    const auto before = anonymous_bytes(server.pid());
     reader->signal(SIGSTOP);
     // Its silence ends its query.
     ASSERT_TRUE(wait_until([&] { return running(client) == 0; }));
-    EXPECT_LT(memory_of(server.pid()), before + 64 * kMegabyte);
+    EXPECT_LT(anonymous_bytes(server.pid()), before + 64 * kMegabyte);
     reader->signal(SIGKILL);
     reader->signal(SIGCONT);
 }
@@ -232,12 +225,12 @@ TEST_F(StreamTest, AStoppedClientCostsLittle) {
 TEST_F(StreamTest, ALargeSyncResultArrives) {
     Server server(duckdb(1, ""));
     auto client = server.connect();
-    const auto before = memory_of(server.pid());
+    const auto before = anonymous_bytes(server.pid());
     const auto table = client.sync(rows(1'000'000));
     ASSERT_TRUE(table) << summary(table);
     EXPECT_EQ(table->rows(), 1'000'000U);
     EXPECT_EQ(table->integer(999'999, 0).value(), 999'999);
-    EXPECT_LT(memory_of(server.pid()), before + 128 * kMegabyte);
+    EXPECT_LT(anonymous_bytes(server.pid()), before + 128 * kMegabyte);
 }
 
 // The engine tells how far it is; the client's callback hears of it.
