@@ -166,6 +166,11 @@ private:
             add(quoted_name(alias));
             for (const auto& column : relation->columns) add(quoted_name(column));
         }
+        if (aliases_.empty() && !typing_.word.empty()) {  // FROM is still to come.
+            for (const auto& relation : catalogue_.relations) {
+                for (const auto& column : relation.columns) add(quoted_name(column));
+            }
+        }
         if (typing_.word.empty()) return;  // Thousands of functions help nobody.
         for (const auto& function : catalogue_.functions) add(function + "(");
     }

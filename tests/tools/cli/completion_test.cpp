@@ -57,6 +57,13 @@ TEST(CompletionTest, ColumnsAreThoseOfTheTablesMentioned) {
     EXPECT_THAT(at("from trade where |"), Not(Contains("sum(")));
 }
 
+// Most people write what they want before where it is from.
+TEST(CompletionTest, BeforeFromEveryColumnIsOffered) {
+    EXPECT_THAT(at("select pr|"), ElementsAre("price"));
+    EXPECT_THAT(at("select sum(bi|"), ElementsAre("bid"));
+    EXPECT_THAT(at("select |"), Not(Contains("price")));
+}
+
 TEST(CompletionTest, AliasesLeadToTheirColumns) {
     EXPECT_THAT(at("select t.p| from trade t"), ElementsAre("t.price"));
     EXPECT_THAT(at("select q.| from trade as t, quote as q"), ElementsAre("q.bid", "q.sym"));
