@@ -15,8 +15,8 @@ constexpr auto kCommands = std::to_array<Command>({
     {"\\sync", kSync, "[QUERY]", "evaluates at the primary from now on, or this query"},
     {"\\deferred", kDeferred, "[QUERY]", "evaluates on the least-busy worker from now on"},
     {"\\format", kFormat, "[NAME]", "table, csv, json, ndjson or markdown"},
-    {"\\timing", kTiming, "", "shows or hides how long each query took"},
-    {"\\stats", kStats, "", "shows or hides who answered, and what it cost"},
+    {"\\timing", kTiming, "[on|off]", "shows or hides how long each query took"},
+    {"\\stats", kStats, "[on|off]", "shows or hides who answered, and what it cost"},
     {"\\connect", kConnect, "[HOST:]PORT", "goes to another server"},
     {"\\q", kQuit, "", "leaves"},
 });

@@ -1,6 +1,7 @@
 #include "tools/cli/line_editor.h"
 
 // readline.h needs it first.
+#include <clocale>
 #include <cstdio>
 // clang-format off
 #include <readline/readline.h>
@@ -72,6 +73,7 @@ LineEditor::LineEditor(SignalInbox& signals, Complete complete, Paint paint)
     ::using_history();
     // First: with a function of its own it would take every terminal for a dumb one.
     rl_initialize();
+    std::setlocale(LC_CTYPE, "C.UTF-8");  // It has taken the environment's; texts are UTF-8.
     if (paint_) rl_redisplay_function = &LineEditor::on_redisplay;
 }
 

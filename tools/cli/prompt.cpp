@@ -181,14 +181,25 @@ void Prompt::run_command(const std::string& line) {
         case CommandKind::kFormat:
             return set_format(typed.argument);
         case CommandKind::kTiming:
-            timing_ = !timing_;
+            if (!set_switch(timing_, typed.argument)) return;
             return say(fmt::format("timing is {}", timing_ ? "shown" : "hidden"));
         case CommandKind::kStats:
-            options_.stats = !options_.stats;
+            if (!set_switch(options_.stats, typed.argument)) return;
             return say(fmt::format("statistics are {}", options_.stats ? "shown" : "hidden"));
         case CommandKind::kConnect:
             return connect(typed.argument);
     }
+}
+
+// "on", "off", or the other way round.
+bool Prompt::set_switch(bool& setting, const std::string& argument) {
+    const bool known = argument.empty() || argument == "on" || argument == "off";
+    if (!known) {
+        say(fmt::format("'{}' is neither on nor off", argument));
+    } else {
+        setting = argument.empty() ? !setting : argument == "on";
+    }
+    return known;
 }
 
 void Prompt::switch_to(bool sync, const std::string& query) {

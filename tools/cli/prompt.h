@@ -32,6 +32,7 @@ private:
     void show(const Result<Table>& reply, const std::string& text, bool sync);
     void run_command(const std::string& line);
     void switch_to(bool sync, const std::string& query);
+    [[nodiscard]] bool set_switch(bool& setting, const std::string& argument);
     void describe_table(const std::string& name);
     void set_format(const std::string& name);
     void connect(const std::string& where);

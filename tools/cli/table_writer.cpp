@@ -160,7 +160,8 @@ private:
         if (to_the_right) line.append(padding, ' ');
         if (wide > width) {
             const auto cut = cut_to_width(text, width);
-            line.append(cut).append(width - display_width(cut), ' ');
+            const auto filled = display_width(cut);  // More, where "…" has no width.
+            line.append(cut).append(filled < width ? width - filled : 0, ' ');
         } else {
             line += text;
         }

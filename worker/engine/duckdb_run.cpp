@@ -269,8 +269,25 @@ private:
         if (duckdb_execute_prepared_streaming(prepared, result.get()) != DuckDBSuccess) {
             return tl::unexpected(error_from(result.get()));
         }
-        if (deliver) return deliver_result(result);
-        return drain(result);
+        auto done = deliver ? deliver_result(result) : drain(result);
+        const bool by_itself = !done && done.error().code == ErrorCode::kCancelled &&
+                               duckdb_result_error(result.get()) != nullptr && !context_.stop;
+        return by_itself && read_only() ? real_error(prepared, std::move(done)) : done;
+    }
+
+    // A task that fails interrupts the others, and whoever fetches may see the interrupt before the
+    // error, which is lost then. A reader can be run again for it; nobody gets its rows.
+    Result<void> real_error(duckdb_prepared_statement prepared, Result<void> seen) const {
+        constexpr int kAttempts = 10;
+        for (int i = 0; i < kAttempts && !context_.stop; ++i) {
+            QueryResult result;
+            if (duckdb_execute_prepared_streaming(prepared, result.get()) != DuckDBSuccess) {
+                return tl::unexpected(error_from(result.get()));
+            }
+            auto again = drain(result);
+            if (!again && again.error().code != ErrorCode::kCancelled) return again;
+        }
+        return seen;
     }
 
     // Rows nobody asked for are computed all the same: they may have effects, or fail.

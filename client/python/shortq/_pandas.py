@@ -60,6 +60,8 @@ def _data_and_mask(values: Any) -> tuple[Any, Any]:
 def _moments(column: Column, kind: Type) -> Any:
     """datetime64[ns], or objects if one of them is out of its range, as the infinities are."""
     data, mask = _data_and_mask(column.to_numpy())
+    if data.dtype.kind != "M":
+        data = data.astype("<M8[ns]")  # No rows, of which numpy knows no type.
     counts = data.view("<i8")
     limit = ((1 << 63) - 2) // _NANOSECONDS[kind.arrow[2]]
     if not (mask | ((counts >= -limit) & (counts <= limit))).all():

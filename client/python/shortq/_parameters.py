@@ -14,7 +14,6 @@ from shortq import _limits as limits
 from shortq.errors import Error, ErrorCode, make_error
 
 _EPOCH = datetime.datetime(1970, 1, 1)
-_EPOCH_UTC = _EPOCH.replace(tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
@@ -108,6 +107,9 @@ def _int64(value: int) -> int:
 
 
 def _microseconds(value: datetime.datetime) -> int:
-    if value.tzinfo is None or value.utcoffset() is None:
-        return (value.replace(tzinfo=None) - _EPOCH) // _MICROSECOND
-    return (value - _EPOCH_UTC) // _MICROSECOND
+    if value.utcoffset() is not None:
+        raise _refuse(
+            "a datetime parameter has a time zone, which TIMESTAMP has not; send a naive one, or "
+            "value.isoformat() and cast it in the query: ?::TIMESTAMPTZ"
+        )
+    return (value.replace(tzinfo=None) - _EPOCH) // _MICROSECOND

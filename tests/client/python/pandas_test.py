@@ -68,6 +68,9 @@ class PandasTest(EngineCase):
     def test_empty_results_keep_their_columns(self) -> None:
         frame = self.query("select 1 a, 'x' b where false").to_pandas()
         self.assertEqual((frame.shape, frame.columns.tolist()), ((0, 2), ["a", "b"]))
+        every = self.query("select * from test_all_types() where false").to_pandas()
+        self.assertEqual(len(every), 0)
+        self.assertEqual(str(every["date"].dtype), "datetime64[ns]")
 
 
 if __name__ == "__main__":

@@ -181,7 +181,6 @@ class ParametersTest(unittest.TestCase):
         return msgpack.unpackb(encode_parameters(values))
 
     def test_each_type_of_the_protocol(self) -> None:
-        utc = datetime.timezone.utc
         for value, entry in (
             (None, [0, None]),
             (True, [1, True]),
@@ -192,13 +191,7 @@ class ParametersTest(unittest.TestCase):
             (bytearray(b"x"), [5, b"x"]),
             (datetime.date(1969, 12, 31), [6, -1]),
             (datetime.datetime(1970, 1, 1, 0, 0, 1), [7, 10**6]),
-            (
-                datetime.datetime(
-                    1970, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1))
-                ),
-                [7, -3600 * 10**6],
-            ),
-            (datetime.datetime(1, 1, 1, tzinfo=utc), [7, -62135596800 * 10**6]),
+            (datetime.datetime(1, 1, 1), [7, -62135596800 * 10**6]),
         ):
             with self.subTest(value):
                 self.assertEqual(self.entries(value), [["", *entry]])
@@ -217,6 +210,7 @@ class ParametersTest(unittest.TestCase):
         for wrong in (
             1 << 63,
             -(1 << 63) - 1,
+            datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc),
             object(),
             [1],
             1j,

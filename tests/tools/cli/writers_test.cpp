@@ -135,6 +135,15 @@ TEST(TableWriterTest, CellsThatAreTooWideAreCut) {
               "  \n(2 rows)\n");
 }
 
+// A locale that cannot measure "…" makes a table ugly at worst.
+TEST(TableWriterTest, CellsAreCutInAnyLocale) {
+    ASSERT_NE(std::setlocale(LC_CTYPE, "C"), nullptr);
+    const auto printed =
+        print(Format::kTable, single(field("x", "u"), texts({std::string(50, 'w')})), {20, 0});
+    EXPECT_THAT(printed, ::testing::HasSubstr("wwww"));
+    EXPECT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
+}
+
 TEST(TableWriterTest, ColumnsLeftOutAreCounted) {
     ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
     Schema schema;
@@ -149,6 +158,7 @@ TEST(TableWriterTest, ColumnsLeftOutAreCounted) {
 }
 
 TEST(TableWriterTest, RowsLeftOutAreAVisibleGap) {
+    ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
     std::vector<std::int64_t> numbers(100);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i);
     const auto table = single(field("x", "l"), fixed<std::int64_t>(numbers));

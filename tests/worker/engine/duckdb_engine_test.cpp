@@ -320,5 +320,17 @@ TEST(DuckDbEngineTest, EnginesAreSeparate) {
     EXPECT_NE(ask(*one, "select uuid()"), ask(*two, "select uuid()"));
 }
 
+// Goal: a query that fails midway says why, though its own failure interrupts the rest of it.
+// Method: many of them, on several threads, read as they come.
+TEST(DuckDbEngineTest, TheErrorOfATaskIsNotLost) {
+    const auto engine = start("", {.threads = 4});
+    for (int i = 0; i < 100; ++i) {
+        const auto answer = ask(*engine,
+                                "select case when i = 900000 then error('too far') else i end "
+                                "from range(1000000) t(i)");
+        ASSERT_THAT(answer, AllOf(StartsWith("query_error"), HasSubstr("too far"))) << i;
+    }
+}
+
 }  // namespace
 }  // namespace shortq::engine::testing
