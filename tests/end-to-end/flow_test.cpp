@@ -344,8 +344,8 @@ TEST_F(FlowTest, APausedPrimaryGoesOnWithItsStreams) {
         ASSERT_TRUE(rows) << rows.error().message;
         if (!*rows) break;
         for (std::size_t batch = 0; batch < (*rows)->batches().size(); ++batch) {
-            for (const auto value : (*rows)->values<std::int64_t>(batch, 0).value())
-                ASSERT_EQ(value, expected++);
+            const auto values = (*rows)->values<std::int64_t>(batch, 0).value();
+            for (const auto value : values) ASSERT_EQ(value, expected++);
         }
         if (paused || expected < kRows / 3) continue;
         paused = true;

@@ -30,8 +30,8 @@ protected:
             if (!*rows) return read;
             read.rows += (*rows)->rows();
             for (std::size_t batch = 0; batch < (*rows)->batches().size(); ++batch) {
-                for (const auto value : (*rows)->values<std::int64_t>(batch, 0).value())
-                    read.sum += value;
+                const auto values = (*rows)->values<std::int64_t>(batch, 0).value();
+                for (const auto value : values) read.sum += value;
             }
             std::this_thread::sleep_for(pause_every_piece);  // A slow reader, not a wait.
         }
@@ -61,8 +61,8 @@ TEST_F(StreamTest, ALargeResultComesPieceByPiece) {
         if (!*rows) break;
         ++pieces;
         for (std::size_t batch = 0; batch < (*rows)->batches().size(); ++batch) {
-            for (const auto value : (*rows)->values<std::int64_t>(batch, 0).value())
-                ASSERT_EQ(value, expected++);
+            const auto values = (*rows)->values<std::int64_t>(batch, 0).value();
+            for (const auto value : values) ASSERT_EQ(value, expected++);
         }
     }
     EXPECT_EQ(expected, kRows);

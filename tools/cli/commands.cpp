@@ -37,17 +37,25 @@ Tables fit the terminal: long ones are paged, and what is left out is counted.
 std::span<const Command> commands() { return kCommands; }
 
 CommandLineTyped parse_command(std::string_view line) {
+    line = line.substr(0, line.find_last_not_of(" \t\n;") + 1);
     const auto end = std::min(line.find_first_of(" \t\n"), line.size());
     CommandLineTyped typed;
     typed.name = line.substr(0, end);
     line.remove_prefix(end);
     const auto first = line.find_first_not_of(" \t\n");
     if (first != std::string_view::npos) {
-        typed.argument = line.substr(first, line.find_last_not_of(" \t\n;") + 1 - first);
+        typed.argument = line.substr(first);
     }
     const auto found = std::ranges::find(kCommands, typed.name, &Command::name);
     if (found != kCommands.end()) typed.command = &*found;
     return typed;
+}
+
+std::string_view command_meant(std::string_view line) {
+    line = line.substr(0, line.find_last_not_of(" \t\n;") + 1);
+    if (line == "exit" || line == "quit") return "\\q";
+    if (line == "help") return "\\?";
+    return line.starts_with('\\') ? line : std::string_view();
 }
 
 std::string prompt_help() {

@@ -37,6 +37,10 @@ struct CommandLineTyped {
 };
 [[nodiscard]] CommandLineTyped parse_command(std::string_view line);
 
+// The command that a line at the beginning of a statement stands for: itself, or "\q" for "exit"
+// and "quit", "\?" for "help", which people type who come from elsewhere. Empty: none.
+[[nodiscard]] std::string_view command_meant(std::string_view line);
+
 // The text of \?.
 [[nodiscard]] std::string prompt_help();
 

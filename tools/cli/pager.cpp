@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "tools/cli/terminal.h"
@@ -18,8 +20,24 @@ namespace {
 
 // S: long lines are not wrapped; R: colours pass; F: leaves at once if all fits; X: what was shown
 // stays on the screen.
-constexpr const char* kDefaultPager =
-    "if command -v less >/dev/null; then LESSCHARSET=utf-8 exec less -SRFX; else exec cat; fi";
+constexpr const char* kDefaultPager = "LESSCHARSET=utf-8 exec less -SRFX";
+
+// Whether the shell would find a program of that name.
+bool is_there(const std::string& program) {
+    if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+    }
+    return false;
+}
+
+// What is more than a name and its options is the shell's business.
+bool can_run(const std::string& command) {
+    if (command.find_first_of("=;|&$`'\"(<>\\") != std::string::npos) return true;
+    return is_there(command.substr(0, command.find(' ')));
+}
 
 // Signals as a program expects them: ours are blocked, and SIGPIPE is ignored.
 class SpawnAttributes {
@@ -62,9 +80,10 @@ private:
 std::string pager_command() {
     if (is_dumb_terminal()) return {};
     for (const auto* name : {"SHORTQ_PAGER", "PAGER"}) {
-        if (const char* value = std::getenv(name)) return value;
+        const char* value = std::getenv(name);
+        if (value != nullptr) return can_run(value) ? value : std::string();
     }
-    return kDefaultPager;
+    return is_there("less") ? kDefaultPager : std::string();
 }
 
 std::optional<Pager> Pager::start(const std::string& command) {

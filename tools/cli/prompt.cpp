@@ -100,10 +100,11 @@ LineEditor::Typed Prompt::read_line() {
 }
 
 void Prompt::take_line(const std::string& line) {
-    if (begun_.empty() && line.starts_with('\\')) {
+    const auto command = command_meant(line);
+    if (begun_.empty() && !command.empty()) {
         history_.add(line);
         editor_.set_history(history_.entries());
-        run_command(line);
+        run_command(std::string(command));
         return;
     }
     begun_ += line + "\n";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "tools/cli/printed_column.h"
 #include "tools/cli/table_layout.h"
@@ -45,11 +46,31 @@ public:
     }
 
     void end(Output& out) override {
-        if (!schema_.fields.empty()) print(out);
+        if (is_plan()) {
+            print_plan(out);
+        } else if (!schema_.fields.empty()) {
+            print(out);
+        }
         parts_.clear();
     }
 
 private:
+    // What EXPLAIN gives: drawings of many lines, which a cell would spoil.
+    [[nodiscard]] bool is_plan() const {
+        return schema_.fields.size() == 2 && schema_.fields[0].name == "explain_key" &&
+               schema_.fields[1].name == "explain_value";
+    }
+
+    void print_plan(Output& out) const {
+        for (const auto& part : parts_) {
+            for (std::uint64_t row = 0; row < part.rows(); ++row) {
+                std::istringstream lines(part.text(row, 1));
+                for (std::string line; std::getline(lines, line);)
+                    out.append(printable(line) + "\n");
+            }
+        }
+    }
+
     [[nodiscard]] bool leaves_rows_out() const {
         return screen_.rows_shown_max != 0 && rows_ > screen_.rows_shown_max;
     }

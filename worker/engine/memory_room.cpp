@@ -1,7 +1,5 @@
 #include "worker/engine/memory_room.h"
 
-#include <algorithm>
-
 namespace shortq::engine {
 namespace {
 
@@ -52,8 +50,8 @@ std::string does_not_fit_text(std::uint64_t needed, std::uint64_t limit,
     if (needed > 0) text += "it needs " + std::to_string(mebibytes(needed)) + " MiB, and ";
     text += std::to_string(limit >> 20) +
             " MiB is the limit for all workers together. Either give more, ";
-    // Queries want room, too: half as much again, and enough for a few workers.
-    const auto proposed = needed + std::max(needed / 2, 6 * query_bytes_min(1));
+    // Data takes more where it need not be spilled; and queries want room, for a few workers.
+    const auto proposed = needed + needed / 2 + 6 * query_bytes_min(1);
     text += needed > 0 ? "--memory-limit " + std::to_string(mebibytes(proposed)) + "M or above"
                        : "with --memory-limit";
     return text + kOtherWay + ".\nThe engine says: " + reason.substr(0, reason.find('\n'));

@@ -17,6 +17,20 @@ TEST(CommandsTest, ArgumentsAreTrimmed) {
     EXPECT_EQ(parse_command("\\sync from x").argument, "from x");
 }
 
+TEST(CommandsTest, ASemicolonDoesNoHarm) {
+    EXPECT_EQ(parse_command("\\q;").command->kind, CommandKind::kQuit);
+    EXPECT_EQ(parse_command("\\sync ;").argument, "");
+}
+
+TEST(CommandsTest, WordsOfOtherPromptsAreUnderstood) {
+    EXPECT_EQ(command_meant("exit"), "\\q");
+    EXPECT_EQ(command_meant("quit;"), "\\q");
+    EXPECT_EQ(command_meant("help"), "\\?");
+    EXPECT_EQ(command_meant("\\d trade"), "\\d trade");
+    EXPECT_EQ(command_meant("from exit"), "");
+    EXPECT_EQ(command_meant(""), "");
+}
+
 TEST(CommandsTest, UnknownOnesAreNamed) {
     EXPECT_EQ(parse_command("\\quit now").command, nullptr);
     EXPECT_EQ(parse_command("\\quit now").name, "\\quit");

@@ -6,8 +6,11 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "tests/temporary_folder.h"
 #include "tools/cli/output.h"
@@ -21,10 +24,38 @@ protected:
         ::setenv("TERM", "xterm", 1);
         ::unsetenv("SHORTQ_PAGER");
         ::unsetenv("PAGER");
+        path_ = std::getenv("PATH");
     }
+    ~PagerTest() override { ::setenv("PATH", path_.c_str(), 1); }
+
+    // As if these programs, and no others, were installed.
+    void install(const std::vector<std::string>& programs) {
+        for (const auto& program : programs) {
+            const auto file = folder_.path() / program;
+            std::ofstream(file) << "#!/bin/sh\n";
+            std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+        }
+        ::setenv("PATH", ("/nowhere:" + folder_.path().string()).c_str(), 1);
+    }
+
+    const shortq::test::TemporaryFolder folder_;
+    std::string path_;
 };
 
+// Then it is as if none were wanted, not a result that is lost.
+TEST_F(PagerTest, OneThatIsNotThereIsNone) {
+    install({"more"});
+    EXPECT_EQ(pager_command(), "") << "no less";
+    ::setenv("PAGER", "nonexistent -S", 1);
+    EXPECT_EQ(pager_command(), "");
+    ::setenv("PAGER", "/nowhere/more", 1);
+    EXPECT_EQ(pager_command(), "");
+    ::setenv("PAGER", "X=1 nonexistent", 1);
+    EXPECT_EQ(pager_command(), "X=1 nonexistent") << "the shell's business";
+}
+
 TEST_F(PagerTest, TheFirstVariableWins) {
+    install({"less", "more"});
     EXPECT_THAT(pager_command(), testing::HasSubstr("less -SRFX"));
     ::setenv("PAGER", "more", 1);
     EXPECT_EQ(pager_command(), "more");

@@ -135,6 +135,13 @@ TEST(TableWriterTest, CellsThatAreTooWideAreCut) {
               "  \n(2 rows)\n");
 }
 
+TEST(TableWriterTest, PlansAreNotCells) {
+    const Table plan(Schema{{field("explain_key", "u"), field("explain_value", "u")}},
+                     {Batch{1, {texts({"physical_plan"}), texts({"+---+\n| A |\x1b\n+---+\n"})}}},
+                     {});
+    EXPECT_EQ(print(Format::kTable, plan, {3, 0}), "+---+\n| A |\\x1b\n+---+\n");
+}
+
 // A locale that cannot measure "…" makes a table ugly at worst.
 TEST(TableWriterTest, CellsAreCutInAnyLocale) {
     ASSERT_NE(std::setlocale(LC_CTYPE, "C"), nullptr);
