@@ -31,7 +31,6 @@ TEST_P(ExamplesTest, DoesWhatItSays) {
     Server server(duckdb(2,
                          "create table trade as select 'S' || (i % 5) as sym, i / 4 as price, "
                          "i::bigint as size from range(50003) t(i);"));
-    ASSERT_TRUE(server.connect().deferred("select 1"));
     Program program(std::filesystem::path(EXAMPLES_PROGRAMS) / ("example_" + GetParam().name),
                     {server.endpoint()});
     const auto status = program.wait();
