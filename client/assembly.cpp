@@ -45,7 +45,7 @@ Result<std::optional<Table>> ReplyAssembly::add(const proto::Reply& reply,
         return tl::unexpected(std::move(added.error()));
     }
     if (!reply.last) return std::nullopt;
-    return take(reply.facts);
+    return Table(std::move(schema_), std::move(batches_), to_public(reply.facts));
 }
 
 Table ReplyAssembly::take(const proto::Facts& facts) {

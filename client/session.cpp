@@ -364,10 +364,7 @@ void Session::on(const proto::Reply& reply, const Frames& frames) {
 
 void Session::on_piece(Requests::iterator found, const proto::Reply& reply, std::uint64_t bytes) {
     auto& request = found->second;
-    if (reply.sequence == 0) {  // Of the first attempt, or of a new one.
-        request.taken = {};
-        request.rows = 0;
-    }
+    if (reply.sequence == 0) request.taken = {};  // Of the first attempt, or of a new one.
     request.rows = reply.facts.rows;
     if (request.options.progress) {
         actions_.emplace_back(

@@ -9,6 +9,7 @@
 
 #include "tests/temporary_folder.h"
 #include "tests/tools/cli/capture.h"
+#include "tests/worker/engine/fixture.h"
 #include "worker/engine/engine.h"
 
 namespace shortq::cli {
@@ -23,23 +24,6 @@ constexpr int kManyRows = 100'000;  // Instrumented, a million takes minutes.
 constexpr int kManyRows = 1'000'000;
 #endif
 
-class Collector : public engine::ResultSink {
-public:
-    bool begin(const Schema& schema) override {
-        schema_ = schema;
-        return true;
-    }
-    bool batch(Batch batch) override {
-        batches_.push_back(std::move(batch));
-        return true;
-    }
-    Table table() { return {std::move(schema_), std::move(batches_), {}}; }
-
-private:
-    Schema schema_;
-    std::vector<Batch> batches_;
-};
-
 class EngineFormatsTest : public ::testing::Test {
 protected:
     EngineFormatsTest() : engine_(engine::make_engine("duckdb", {}).value()) {}
@@ -51,7 +35,7 @@ protected:
     }
 
     Table run(const std::string& query) {
-        Collector collector;
+        engine::testing::Collector collector;
         const auto done = engine_->run({query, {}}, collector);
         EXPECT_TRUE(done) << query << ": " << (done ? "" : done.error().message);
         return collector.table();
