@@ -1,11 +1,13 @@
 // primary/core/client_queues.cpp: the queues' moves.
 #include "primary/core/client_queues.h"
 
+#include <algorithm>
+
 namespace shortq::core {
 
 namespace {
-// Turns per round for high, normal, low.
-constexpr std::array<std::uint32_t, kPriorities> kWeights{16, 4, 1};
+// Virtual time of a turn of high, normal, low: shares of 16 to 4 to 1.
+constexpr std::array<std::uint64_t, kPriorities> kTurns{1, 4, 16};
 
 std::size_t index_of(Priority priority) { return static_cast<std::size_t>(priority); }
 }  // namespace
@@ -31,13 +33,13 @@ void ClientQueues::insert(std::uint32_t request, std::uint32_t before) {
 
 void ClientQueues::push_back(std::uint32_t request) { insert(request, kNone); }
 
-void ClientQueues::push_front(std::uint32_t request) {
-    auto& mine = requests_[request];
-    mine.retried = true;
-    auto at = clients_[mine.client_slot].queues[index_of(mine.priority)].head;
-    while (at != kNone && requests_[at].retried && requests_[at].serial < mine.serial) {
-        at = requests_[at].place.next;
-    }
+// Nearly always one of the ends: what was given to a worker was the oldest, or the newest.
+void ClientQueues::put_back(std::uint32_t request) {
+    const auto& mine = requests_[request];
+    const auto& queue = clients_[mine.client_slot].queues[index_of(mine.priority)];
+    const bool newest = queue.empty() || requests_[queue.tail].serial < mine.serial;
+    auto at = newest ? kNone : queue.head;
+    while (at != kNone && requests_[at].serial < mine.serial) at = requests_[at].place.next;
     insert(request, at);
 }
 
@@ -104,22 +106,27 @@ bool ClientQueues::newest_first(std::uint32_t head, Time now) const {
            now - oldest.arrived > (oldest.deadline - oldest.arrived) / 2;
 }
 
-std::uint32_t ClientQueues::next(Time now) {
-    for (int round = 0; round < 2; ++round) {
-        for (std::size_t priority = 0; priority < kPriorities; ++priority) {
-            if (rings_[priority].empty() || credits_[priority] == 0) continue;
-            const auto& queue = clients_[rings_[priority].head].queues[priority];
-            return newest_first(queue.head, now) ? queue.tail : queue.head;
-        }
-        credits_ = kWeights;  // Nobody who waits has a turn left: the next round begins.
+// Where nobody has waited for a while, `starts_` has been left behind.
+std::uint64_t ClientQueues::start(std::size_t priority) const {
+    return std::max(starts_[priority], virtual_time_);
+}
+
+std::uint32_t ClientQueues::next(Time now) const {
+    auto best = kPriorities;
+    for (std::size_t priority = 0; priority < kPriorities; ++priority) {
+        if (rings_[priority].empty()) continue;
+        if (best == kPriorities || start(priority) < start(best)) best = priority;
     }
-    return kNone;
+    if (best == kPriorities) return kNone;
+    const auto& queue = clients_[rings_[best].head].queues[best];
+    return newest_first(queue.head, now) ? queue.tail : queue.head;
 }
 
 void ClientQueues::serve(std::uint32_t request) {
     const auto priority = index_of(requests_[request].priority);
     const auto client = requests_[request].client_slot;
-    --credits_[priority];
+    virtual_time_ = start(priority);
+    starts_[priority] = virtual_time_ + kTurns[priority];
     remove(request);
     if (clients_[client].queues[priority].empty()) return;
     leave_ring(client, priority);  // To its end.

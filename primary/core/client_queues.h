@@ -27,18 +27,22 @@ struct Client {
     bool blocked = false;                   // Has not taken too much: gets nothing begun.
     List unanswered;                        // All of them, by arrival.
     List parked;                            // By arrival: see Phase::kParked.
-    std::array<List, kPriorities> queues;   // First come first served; retried ones in front.
+    std::array<List, kPriorities> queues;   // By arrival.
     std::array<Links, kPriorities> places;  // In the rings below.
 };
 
 // Priorities share by weights, within one the clients that are not blocked take turns, and a
 // client's own requests go in order (newest first while its oldest is past half its deadline).
+//
+// The sharing is start-time fair queueing (Goyal, Vin, Cheng, SIGCOMM 1996) with every request of
+// the same length: a turn of a priority costs it 1/weight of virtual time, and the one that is the
+// least far goes next. A priority in which nobody waited does not save up turns.
 class ClientQueues {
 public:
     explicit ClientQueues(RequestTable& requests) : requests_(requests) {}
 
     void push_back(std::uint32_t request);
-    void push_front(std::uint32_t request);  // Retries: in order of arrival among themselves.
+    void put_back(std::uint32_t request);  // It was at a worker. Takes its place by arrival.
     void park(std::uint32_t request);
     // Pre: kQueued or kParked. The caller moves the request to its next phase.
     void remove(std::uint32_t request);
@@ -49,7 +53,7 @@ public:
     void unblock(std::uint32_t client);
 
     // The request that is next, which stays where it is; kNone: nothing is queued.
-    [[nodiscard]] std::uint32_t next(Time now);
+    [[nodiscard]] std::uint32_t next(Time now) const;
     // Takes out the answer of next(), and counts the turn.
     void serve(std::uint32_t request);
 
@@ -66,11 +70,13 @@ private:
     void join_ring(std::uint32_t client, std::size_t priority);
     void leave_ring(std::uint32_t client, std::size_t priority);
     [[nodiscard]] bool newest_first(std::uint32_t head, Time now) const;
+    [[nodiscard]] std::uint64_t start(std::size_t priority) const;
 
     RequestTable& requests_;
     Slab<Client, ClientId> clients_;
-    std::array<List, kPriorities> rings_;  // Clients with something queued, by turn.
-    std::array<std::uint32_t, kPriorities> credits_{};
+    std::array<List, kPriorities> rings_;              // Clients with something queued, by turn.
+    std::uint64_t virtual_time_ = 0;                   // Where the latest turn began.
+    std::array<std::uint64_t, kPriorities> starts_{};  // Where a priority's next turn begins.
 };
 
 }  // namespace shortq::core

@@ -59,7 +59,7 @@ void Dispatcher::Impl::requeue(std::uint32_t slot) {
     request.interrupted = false;
     request.kill_at = Time{0};
     if (request.mode == Mode::kSync) return begin_sync(slot);
-    queues_.push_front(slot);
+    queues_.put_back(slot);
     set_request_timer(slot);
     if (unavailable_) fail(slot, Reason::kNoWorker);
 }

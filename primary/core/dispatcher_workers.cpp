@@ -147,7 +147,7 @@ void Dispatcher::Impl::kill_and_lose(std::uint32_t slot, Charge charge) {
     set_worker_timer(slot);
 }
 
-// From the last to the first, each to the front of its client's queue: so they are in order there.
+// From the last to the first: so each finds its place in its client's queue at the front.
 void Dispatcher::Impl::lose_all(std::uint32_t slot, std::uint32_t charged) {
     while (!workers_[slot].pending.empty()) {
         const auto request = workers_[slot].pending.tail;

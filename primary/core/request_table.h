@@ -51,7 +51,6 @@ struct Request {
     bool cancelled = false;    // Somebody ordered it.
     bool interrupted = false;  // Its worker has been told.
     bool stalled = false;      // Its reader is behind, and it waits.
-    bool retried = false;      // Came back from a worker: goes first.
     Links place;               // In its client's queue, the parked list, or a worker's list.
     Links of_client;           // Among its client's unanswered requests.
 };

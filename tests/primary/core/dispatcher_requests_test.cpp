@@ -61,6 +61,51 @@ TEST(DispatcherTest, PrioritiesShareByWeights) {
     EXPECT_GE(turns[0], 28);
 }
 
+// Goal: no priority starves, whenever its request comes. Method: a low one has just had its turn
+// when many others and one more low arrive; at most 22 pass it.
+TEST(DispatcherTest, LowPriorityIsPassedByAtMost22) {
+    Harness h(workers_and_window(1, 1));
+    const auto client = h.client();
+    RequestArrived low;
+    low.priority = Priority::kLow;
+    auto running = h.ask(client, 1, low);
+    std::uint64_t id = 2;
+    const auto waits = h.ask(client, id++, low);
+    for (int i = 0; i < 50; ++i) {
+        for (const auto priority : {Priority::kHigh, Priority::kNormal}) {
+            RequestArrived how;
+            how.priority = priority;
+            ASSERT_NE(h.ask(client, id++, how), RequestId{});
+        }
+    }
+    int passed = -1;
+    while (running != waits) {
+        h.reply(h.workers[0], running);
+        ASSERT_THAT(h.sent(), SizeIs(1));
+        running = h.sent()[0];
+        ++passed;
+    }
+    EXPECT_EQ(passed, 22);
+}
+
+// Goal: first come, first served, whatever came back meanwhile. Method: newest first takes the
+// fourth; it comes back when nobody is late any more, and the third goes before it.
+TEST(DispatcherTest, WhatComesBackTakesItsPlaceByArrival) {
+    Harness h(workers_and_window(1, 1));
+    const auto client = h.client();
+    const auto running = h.ask(client, 1);
+    h.ask(client, 2, with_timeout(1s));
+    const auto third = h.ask(client, 3);
+    h.now += 600ms;
+    const auto fourth = h.ask(client, 4);
+    h.reply(h.workers[0], running);
+    EXPECT_THAT(h.sent(), ElementsAre(fourth));
+    h.exit(h.workers[0], fourth);
+    h.step(CancelRequested{client, 2});  // The late one: from now on the oldest is next.
+    h.step(WorkerReady{h.core.snapshot(h.now).workers.at(0).worker});
+    EXPECT_THAT(h.sent(), ElementsAre(third));
+}
+
 // Goal: connections take turns. Method: A queues three, B one; B is second.
 TEST(DispatcherTest, ConnectionsTakeTurns) {
     Harness h(workers_and_window(1, 1));
