@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -81,21 +80,6 @@ protected:
             if (rest.starts_with(") Z " + std::to_string(parent) + " ")) found.push_back(stat);
         }
         return found;
-    }
-    [[nodiscard]] static std::size_t open_files(pid_t pid) {
-        std::error_code ignored;
-        const std::filesystem::directory_iterator files("/proc/" + std::to_string(pid) + "/fd",
-                                                        ignored);
-        return static_cast<std::size_t>(std::distance(begin(files), end(files)));
-    }
-    // A process's share of the memory that it uses together with others.
-    [[nodiscard]] static std::uint64_t proportional_bytes(pid_t pid) {
-        std::istringstream rollup(read_file("/proc/" + std::to_string(pid) + "/smaps_rollup"));
-        for (std::string name; rollup >> name;) {
-            std::uint64_t kilobytes = 0;
-            if (name == "Pss:" && rollup >> kilobytes) return kilobytes * 1024;
-        }
-        return 0;
     }
     // Puts new content in a file's place, as data is refreshed: a new file, renamed over the old.
     void rewrite(const std::string& name, std::string_view content) const {

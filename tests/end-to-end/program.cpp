@@ -22,6 +22,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -115,6 +116,22 @@ std::uint64_t resident_bytes(pid_t pid) {
     std::uint64_t resident_pages = 0;
     statm >> pages >> resident_pages;
     return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t proportional_bytes(pid_t pid) {
+    std::istringstream rollup(read_file("/proc/" + std::to_string(pid) + "/smaps_rollup"));
+    for (std::string name; rollup >> name;) {
+        std::uint64_t kilobytes = 0;
+        if (name == "Pss:" && rollup >> kilobytes) return kilobytes * 1024;
+    }
+    return 0;
+}
+
+std::size_t open_files(pid_t pid) {
+    std::error_code ignored;
+    const std::filesystem::directory_iterator files("/proc/" + std::to_string(pid) + "/fd",
+                                                    ignored);
+    return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
 std::chrono::milliseconds cpu_time(pid_t pid) {

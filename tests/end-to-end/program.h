@@ -43,6 +43,9 @@ struct ProcessInfo {
 };
 [[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
 [[nodiscard]] std::uint64_t resident_bytes(pid_t pid);
+// A process's share of the memory that it uses together with others.
+[[nodiscard]] std::uint64_t proportional_bytes(pid_t pid);
+[[nodiscard]] std::size_t open_files(pid_t pid);
 [[nodiscard]] std::chrono::milliseconds cpu_time(pid_t pid);  // User's and system's.
 
 // How a program ended, and all that it wrote.

@@ -1,0 +1,247 @@
+#include "tests/soak/faults.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <vector>
+
+#include "tests/patience.h"
+#include "tests/soak/connect.h"
+#include "tests/soak/judge.h"
+
+namespace shortq::soak {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kStream = 1;
+constexpr int kPoisonKills = 2;  // A query that takes its workers along takes two at most.
+constexpr milliseconds kSurelyBegun{500};
+
+std::string told(const Result<Table>& result) {
+    return result ? "ok"
+                  : std::string(name_of(result.error().code)) + ": " + result.error().message;
+}
+
+}  // namespace
+
+Faults::Faults(const Options& options, Parts parts)
+    : options_(options), parts_(parts), random_(options.seed, kStream) {}
+
+void Faults::run() try {
+    auto control = connect_to(parts_.primary.endpoint(), "soak faults");
+    while (true) {
+        parts_.gate.pause(random_.milliseconds(100, 2200));
+        const Gate::Turn turn(parts_.gate);
+        if (!turn) return;
+        one(control);
+    }
+} catch (const std::exception& error) {
+    parts_.ledger.wrong(std::string("the faults end: ") + error.what());
+}
+
+void Faults::one(Client& control) {
+    if (!reloaded_) return reload(control);  // However short the run is.
+    auto draw = random_.between(1, options_.restarts ? 104 : 100);
+    const auto within = [&](int weight) { return (draw -= weight) <= 0; };
+    if (within(38)) return kill_worker();
+    if (within(3)) return kill_several_workers();
+    if (within(7)) return kill_by_call(control);
+    if (within(6)) return drain_by_call(control);
+    if (within(6)) return cancel_by_call(control);
+    if (within(8)) return stop_worker();
+    if (within(4)) return kill_fork_server();
+    if (within(3)) return kill_fork_server_and_worker();
+    if (within(3)) return stop_fork_server();
+    if (within(2)) return stop_primary();
+    if (within(9)) return reload(control);
+    if (within(2)) return reload_twice(control);
+    if (within(2)) return reload_by_signal();
+    if (within(3)) return reload_broken(control);
+    if (within(4)) return poison(control);
+    return restart_primary();
+}
+
+void Faults::send(pid_t pid, int signal, const std::string& what) {
+    if (pid <= 1) return;
+    parts_.ledger.fault(fmt::format("{} {}", what, pid));
+    ::kill(pid, signal);
+}
+
+// ---- Workers
+
+void Faults::kill_worker() {
+    const auto workers = parts_.primary.workers();
+    if (workers.empty()) return;
+    send(random_.one_of(workers), SIGKILL, "kill worker");
+    ++counts_.worker_kills;
+}
+
+void Faults::kill_several_workers() {
+    for (const auto pid : parts_.primary.workers()) {
+        if (random_.one_in(4)) continue;
+        send(pid, SIGKILL, "kill worker (several)");
+        ++counts_.worker_kills;
+    }
+}
+
+void Faults::kill_by_call(Client& control) {
+    const auto seat = random_.between(1, options_.workers);
+    parts_.ledger.fault(fmt::format("call shortq_kill({})", seat));
+    if (control.sync(fmt::format("call shortq_kill({})", seat))) ++counts_.worker_kills;
+}
+
+void Faults::drain_by_call(Client& control) {
+    const auto seat = random_.between(1, options_.workers);
+    parts_.ledger.fault(fmt::format("call shortq_drain({})", seat));
+    static_cast<void>(control.sync(fmt::format("call shortq_drain({})", seat)));
+    ++counts_.calls;
+}
+
+void Faults::cancel_by_call(Client& control) {
+    const auto query = control.sync(
+        "select id, regexp_extract(text, '\\d+')::bigint from shortq.queries where text like "
+        "'select%' and text not like '%shortq.%' order by random() limit 1");
+    if (!query || query->rows() == 0) return;
+    const auto serial = query->integer(0, 0).value_or(0);
+    const auto request = query->integer(0, 1).value_or(0);
+    parts_.ledger.allow_cancel(static_cast<std::uint64_t>(request));
+    parts_.ledger.fault(fmt::format("call shortq_cancel({}) of request {}", serial, request));
+    static_cast<void>(control.sync(fmt::format("call shortq_cancel({})", serial)));
+    ++counts_.calls;
+}
+
+void Faults::stop_worker() {
+    const auto workers = parts_.primary.workers();
+    if (workers.empty()) return;
+    const auto victim = random_.one_of(workers);
+    send(victim, SIGSTOP, "stop worker");
+    ++counts_.worker_stops;
+    // Beyond the silence that the primary bears it is killed.
+    parts_.gate.pause(random_.one_in(3) ? milliseconds(8000) : random_.milliseconds(10, 3000));
+    send(victim, SIGCONT, "continue worker");
+}
+
+// ---- Fork servers
+
+void Faults::kill_fork_server() {
+    for (const auto pid : parts_.primary.fork_servers()) {
+        send(pid, SIGKILL, "kill fork server");
+        ++counts_.fork_server_kills;
+    }
+}
+
+void Faults::kill_fork_server_and_worker() {
+    kill_worker();
+    kill_fork_server();
+}
+
+void Faults::stop_fork_server() {
+    const auto servers = parts_.primary.fork_servers();
+    if (servers.empty()) return;
+    send(servers.front(), SIGSTOP, "stop fork server");
+    ++counts_.fork_server_stops;
+    kill_worker();
+    parts_.gate.pause(random_.one_in(3) ? milliseconds(12'000) : random_.milliseconds(10, 3000));
+    send(servers.front(), SIGCONT, "continue fork server");
+}
+
+// ---- The primary
+
+void Faults::stop_primary() {
+    const auto pid = parts_.primary.pid();
+    send(pid, SIGSTOP, "stop primary");
+    ++counts_.primary_stops;
+    parts_.gate.pause(random_.milliseconds(200, 4500));
+    send(pid, SIGCONT, "continue primary");
+}
+
+void Faults::restart_primary() {
+    parts_.ledger.fault("kill primary, and start another one");
+    ++counts_.restarts;
+    parts_.primary.kill_and_restart();
+    parts_.ledger.fault("the other primary is ready");
+}
+
+// ---- Reloads
+
+void Faults::reload(Client& control) {
+    parts_.versions.writing(++version_);
+    parts_.files.refresh(version_);
+    parts_.ledger.fault(fmt::format("reload of version {}", version_));
+    const auto reply = control.sync("call shortq_reload()");
+    parts_.ledger.fault("reload: " + told(reply));
+    if (!reply) return;  // Such as: its loader was killed.
+    parts_.versions.serving(static_cast<std::uint32_t>(reply->integer(0, 0).value_or(0)), version_);
+    ++counts_.reloads;
+    reloaded_ = true;
+}
+
+void Faults::reload_twice(Client& control) {
+    parts_.versions.writing(++version_);
+    parts_.files.refresh(version_);
+    parts_.ledger.fault(fmt::format("two reloads of version {} and a kill", version_));
+    auto first = control.submit_sync("call shortq_reload()");
+    auto second = control.submit_sync("call shortq_reload()");
+    kill_worker();
+    for (auto* one : {&first, &second}) {
+        const auto reply = one->reply.get();
+        parts_.ledger.fault("reload: " + told(reply));
+        if (reply) ++counts_.reloads;
+    }
+}
+
+void Faults::reload_by_signal() {
+    parts_.versions.writing(++version_);
+    parts_.files.refresh(version_);
+    send(parts_.primary.pid(), SIGHUP, "HUP to primary");
+}
+
+void Faults::reload_broken(Client& control) {
+    parts_.files.write_script(false);
+    parts_.ledger.fault("reload of a broken script");
+    const auto reply = control.sync("call shortq_reload()");
+    parts_.ledger.fault("reload: " + told(reply));
+    if (reply) parts_.ledger.wrong("the reload of a broken script succeeded");
+    parts_.files.write_script(true);
+    ++counts_.broken_reloads;
+}
+
+// ---- A query whose workers die
+
+std::optional<pid_t> Faults::worker_running(Client& control, std::uint64_t number) {
+    const auto table = control.sync(
+        fmt::format("select w.pid from shortq.workers w join shortq.queries q on q.id = w.running "
+                    "where q.text like 'select {}::%' and q.run_ms > {}",
+                    number, kSurelyBegun.count()));
+    if (!table || table->rows() != 1) return std::nullopt;
+    return static_cast<pid_t>(table->integer(0, 0).value_or(-1));
+}
+
+void Faults::poison(Client& control) {
+    auto plan = make_plan(random_, Kind::kEndless, parts_.ledger.next_number(), parts_.versions);
+    plan.options.timeout = test::kPatience;
+    plan.options.priority = RequestPriority::kHigh;
+    plan.patience = 2 * plan.options.timeout;
+    parts_.ledger.sent(plan, "poisoner");
+    parts_.ledger.fault(fmt::format("request {} is poison", plan.number));
+    auto submitted = control.submit(plan.text, {}, plan.options);
+    int kills = 0;
+    pid_t last = -1;
+    while (submitted.reply.wait_for(milliseconds(20)) != std::future_status::ready) {
+        const auto victim = worker_running(control, plan.number);
+        if (!victim || *victim == last) continue;
+        last = *victim;
+        send(last, SIGKILL, "kill worker of the poison");
+        ++kills;
+        ++counts_.worker_kills;
+    }
+    ++counts_.poisons;
+    const auto reply = submitted.reply.get();
+    const Judge judge(parts_.ledger, parts_.versions);
+    judge.tell(plan, "poisoner", reply);
+    if (kills > kPoisonKills)
+        parts_.ledger.wrong(fmt::format("the poison {} took {} workers", plan.number, kills));
+}
+
+}  // namespace shortq::soak
