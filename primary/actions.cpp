@@ -179,6 +179,7 @@ void Primary::act(const core::GrantCredit& action) {
 }
 
 void Primary::act(const core::SpawnWorker& action) {
+    begun_generation_ = std::max(begun_generation_, action.generation);
     const auto spawned = supervisor_.spawn(action);
     if (spawned) {
         spdlog::debug("worker {} of generation {} is loading", action.seat, action.generation);
@@ -216,8 +217,9 @@ void Primary::act(const core::GenerationServing& action) {
     serving_generation_ = action.generation;
     supervisor_.retire_before(action.generation);
     spdlog::info("generation {} serves", action.generation);
-    answer_reloads(Rows{
-        {std::int64_t{action.generation}, fmt::format("generation {} serves", action.generation)}});
+    answer_reloads(Rows{{std::int64_t{action.generation},
+                         fmt::format("generation {} serves", action.generation)}},
+                   action.generation);
 }
 
 void Primary::act(const core::ReloadFailed& action) {
@@ -228,7 +230,7 @@ void Primary::act(const core::ReloadFailed& action) {
     spdlog::error("reload failed, generation {} serves on: {}", serving_generation_,
                   one_line(error));
     supervisor_.retire(action.generation);
-    answer_reloads(tl::unexpected(error));
+    answer_reloads(tl::unexpected(error), action.generation);
 }
 
 void Primary::act(const core::StartFailed& /*action*/) {

@@ -116,7 +116,8 @@ private:
     [[nodiscard]] Result<Rows> drain(std::int64_t seat);
     [[nodiscard]] Result<Rows> kill(std::int64_t seat);
     [[nodiscard]] Result<core::WorkerSnapshot> worker_at(std::int64_t seat) const;
-    void answer_reloads(const Result<Rows>& result);
+    // Those who asked before this generation, or one before it, began to load.
+    void answer_reloads(const Result<Rows>& result, std::uint32_t generation = UINT32_MAX);
 
     const Options& options_;
     SignalFd& signals_;
@@ -147,7 +148,12 @@ private:
     std::optional<LoadError> load_error_;  // The first one of the newest generation that failed.
     std::vector<Probe> probes_;
     bool opening_probe_ = false;
-    std::vector<std::shared_ptr<Answer>> reload_waiters_;
+    struct ReloadWaiter {
+        std::uint32_t first = 0;  // The first generation that has what the caller wrote before.
+        std::shared_ptr<Answer> answer;
+    };
+    std::vector<ReloadWaiter> reload_waiters_;
+    std::uint32_t begun_generation_ = 0;  // The newest one that a worker was asked to load.
     std::uint32_t serving_generation_ = 0;
     core::Time next_heartbeat_{0};
     std::optional<core::Time> hold_until_;  // After a pause: when the time may be told.

@@ -12,7 +12,8 @@ void Primary::answer(const Question& question) {
     std::visit(Overloaded{
                    [&](View view) { question.answer->give(rows_of(view)); },
                    [&](const ReloadCall&) {
-                       reload_waiters_.push_back(question.answer);
+                       // One that loads already may have read what is old by now.
+                       reload_waiters_.push_back({begun_generation_ + 1, question.answer});
                        if (drain_requested_) {
                            answer_reloads(fail(ErrorCode::kUnavailable,
                                                "the primary is shutting down", "primary"));
@@ -27,8 +28,12 @@ void Primary::answer(const Question& question) {
                question.demand);
 }
 
-void Primary::answer_reloads(const Result<Rows>& result) {
-    for (const auto& waiter : std::exchange(reload_waiters_, {})) waiter->give(result);
+void Primary::answer_reloads(const Result<Rows>& result, std::uint32_t generation) {
+    std::erase_if(reload_waiters_, [&](const ReloadWaiter& waiter) {
+        if (waiter.first > generation) return false;
+        waiter.answer->give(result);
+        return true;
+    });
 }
 
 Rows Primary::rows_of(View view) {

@@ -24,12 +24,12 @@ void Dispatcher::Impl::on(const Started&) {
 }
 
 void Dispatcher::Impl::on(const ReloadRequested&) {
-    if (draining_ || next_) return;
-    reload_wanted_ = true;
+    if (draining_) return;
+    reload_wanted_ = true;  // Also while one loads: it may have read what is old by now.
     begin_reload();
 }
 
-// Waits while generation 1 does not serve yet, or an older one is still leaving.
+// Waits while generation 1 does not serve yet, another one loads, or an older one is still leaving.
 void Dispatcher::Impl::begin_reload() {
     if (!reload_wanted_ || !serves_ || next_ || old_ || draining_) return;
     reload_wanted_ = false;

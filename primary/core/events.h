@@ -90,7 +90,7 @@ struct DrainWorker {
 struct KillSeat {
     std::uint32_t seat = 0;
 };                          // call shortq_kill
-struct ReloadRequested {};  // Coalesces with a reload that has not begun to serve.
+struct ReloadRequested {};  // Coalesces with a reload that has not begun to load.
 struct DrainRequested {};   // SIGTERM: refuse new requests, finish those under way, stop.
 struct StopRequested {};    // Second signal: stop now.
 

@@ -69,6 +69,34 @@ TEST_F(ReloadTest, AReloadThatFailsOrHangsLeavesTheOldGeneration) {
     }));
 }
 
+// Goal: who asks for a reload gets what was written before, also while another one loads: that one
+// may have read the old data. Method: HUP starts a slow load; then the script is rewritten and a
+// reload called, and the script is rewritten and HUP sent.
+TEST_F(ReloadTest, AReloadAskedForWhileOneLoadsLoadsAgain) {
+    const Server server(test_engine(1));
+    auto client = server.connect();
+    const auto workers = server.workers();
+    const auto loaders = server.fork_servers();
+    rewrite("startup.test", "load-sleep 300\n");
+    server.signal(SIGHUP);
+    static_cast<void>(newcomer(server, workers, loaders));
+    rewrite("startup.test", "load-fail new data\n");
+    EXPECT_THAT(summary(client.sync("call shortq_reload()")), HasSubstr("new data"));
+    EXPECT_EQ(client.deferred("echo x")->facts().generation, 2U);
+
+    rewrite("startup.test", "load-sleep 300\n");
+    const auto current = server.workers();
+    const auto current_loaders = server.fork_servers();
+    auto called = client.submit_sync("call shortq_reload()");
+    static_cast<void>(newcomer(server, current, current_loaders));
+    rewrite("startup.test", "");
+    server.signal(SIGHUP);
+    EXPECT_EQ(reply_of(called)->integer(0, 0).value_or(-1), 4);
+    QueryOptions fifth;
+    fifth.min_generation = 5;
+    EXPECT_EQ(cell(client.deferred("echo newest", {}, fifth)), "newest");
+}
+
 // ---- Fifty reloads under load.
 
 constexpr int kRows = 5'000;

@@ -101,6 +101,32 @@ TEST(DispatcherTest, ReloadTakesOverWhenAllAreReady) {
     EXPECT_EQ(h.all<SpawnWorker>().at(0).generation, 3U);
 }
 
+// Goal: who asks for a reload gets what was written before. Method: two more ask while one loads,
+// which may have read the old data: it takes over, and one more load follows for both. The same
+// when the first one fails.
+TEST(DispatcherTest, AReloadAskedForWhileOneLoadsLoadsAgain) {
+    Harness h(workers_and_window(1, 1));
+    h.step(ReloadRequested{});
+    const auto second = h.spawned().at(0);
+    h.step(ReloadRequested{});
+    h.step(ReloadRequested{});
+    EXPECT_THAT(h.actions, IsEmpty());
+    h.step(WorkerReady{second});
+    EXPECT_THAT(h.all<GenerationServing>(), ElementsAre(GenerationServing{2}));
+    h.exit(h.workers[0]);
+    const auto third = h.spawned().at(0);
+    EXPECT_EQ(h.all<SpawnWorker>().at(0).generation, 3U);
+    h.step(ReloadRequested{});
+    h.step(WorkerLoadFailed{third});
+    EXPECT_THAT(h.all<ReloadFailed>(), ElementsAre(ReloadFailed{3}));
+    h.exit(third);
+    const auto fourth = h.spawned().at(0);
+    h.step(WorkerReady{fourth});
+    EXPECT_THAT(h.all<GenerationServing>(), ElementsAre(GenerationServing{4}));
+    h.exit(second);
+    EXPECT_THAT(h.spawned(), IsEmpty());
+}
+
 // Goal: old queries are interrupted after the drain time and retried uncharged. Method: lives 1.
 TEST(DispatcherTest, OldGenerationGivesBackAfterTheDrainTime) {
     auto options = workers_and_window(1, 1);
