@@ -37,8 +37,9 @@ std::vector<std::string> with_spawn(std::vector<std::string> arguments) {
 std::filesystem::path shortq_program() { return SHORTQ_PROGRAM; }
 std::filesystem::path shortq_cli_program() { return SHORTQ_CLI_PROGRAM; }
 
-Server::Server(const std::vector<std::string>& arguments, std::uint16_t port)
-    : program_(shortq_program(), with_spawn(with_port(arguments, port))) {
+Server::Server(const std::vector<std::string>& arguments, std::uint16_t port,
+               const Environment& environment)
+    : program_(shortq_program(), with_spawn(with_port(arguments, port)), {}, environment) {
     const auto came = wait_until([&] {
         ready_line_ = program_.out();
         return ready_line_.ends_with('\n') || program_.wait(std::chrono::milliseconds(0));

@@ -28,7 +28,8 @@ class Server {
 public:
     // `arguments` as on the command line, without a port: {"2", "startup.sql"}. Returns when the
     // ready line is there; throws with the log if it does not come.
-    explicit Server(const std::vector<std::string>& arguments, std::uint16_t port = 0);
+    explicit Server(const std::vector<std::string>& arguments, std::uint16_t port = 0,
+                    const Environment& environment = {});
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;

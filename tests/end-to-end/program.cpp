@@ -147,11 +147,12 @@ std::chrono::milliseconds cpu_time(pid_t pid) {
 }
 
 Program::Program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                 std::string_view input)
+                 std::string_view input, const Environment& more)
     : mark_(new_mark()) {
     folder_.write("in", input);
     bp::environment environment = boost::this_process::environment();
     environment[kMarkName] = mark_;
+    for (const auto& [name, value] : more) environment[name] = value;
     bp::child child(bp::exe = program.string(), bp::args = arguments, environment,
                     bp::std_in<(folder_.path() / "in").string(), bp::std_out>(
                         (folder_.path() / "out").string()),

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,13 +56,16 @@ struct Outcome {
     std::string err;
 };
 
+using Environment = std::map<std::string, std::string>;
+
 // Starts on construction. Children of the program, their children and so on carry its mark in their
 // environment, so that none is overlooked. The destructor kills all of them; a program that a test
 // is done with has ended before.
 class Program {
 public:
+    // `environment` is added to this process's own.
     Program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-            std::string_view input = {});
+            std::string_view input = {}, const Environment& environment = {});
     ~Program();
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;

@@ -52,6 +52,12 @@ void RawPeer::send(const std::vector<std::string>& frames) {
     }
 }
 
+std::optional<proto::Message> RawPeer::next(std::chrono::milliseconds patience) {
+    zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
+    if (zmq::poll(&item, 1, patience) != 1) return std::nullopt;
+    return next();
+}
+
 std::optional<proto::Message> RawPeer::next() {
     if (!socket_.recv(header_)) return std::nullopt;
     bodies_.clear();

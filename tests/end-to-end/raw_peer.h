@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ public:
     void send(const std::vector<std::string>& frames);
     // The next message that can be decoded, its bodies in bodies(). None: nothing came.
     [[nodiscard]] std::optional<proto::Message> next();
+    // The same, but waits no longer than this.
+    [[nodiscard]] std::optional<proto::Message> next(std::chrono::milliseconds patience);
     [[nodiscard]] const std::vector<std::string>& bodies() const noexcept { return bodies_; }
     // The next one of a kind, skipping others.
     template <class Kind>
