@@ -2,6 +2,7 @@
 #include "primary/machine.h"
 
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,13 @@ std::uint64_t random_number() {
     if (getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
         throw std::system_error(errno, std::generic_category(), "getrandom");
     return number;
+}
+
+void raise_descriptor_limit() noexcept {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace shortq::primary

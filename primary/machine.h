@@ -11,4 +11,8 @@ namespace shortq::primary {
 // A number nobody can guess, from the kernel's random source.
 [[nodiscard]] std::uint64_t random_number();
 
+// As many descriptors as the system lets this process have: each client takes one, and what people
+// are given to begin with is often 1024. Workers inherit it.
+void raise_descriptor_limit() noexcept;
+
 }  // namespace shortq::primary

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <zmq.hpp>
 
+#include "primary/machine.h"
 #include "primary/options.h"
 #include "primary/primary.h"
 #include "primary/signal_fd.h"
@@ -25,7 +26,9 @@ int complain(const shortq::Error& error, int status) {
 
 int serve(const shortq::primary::Options& options) {
     // Before any thread exists: they inherit the mask. Workers set their own.
-    std::signal(SIGPIPE, SIG_IGN);
+    // A write that fails says so; it does not end the process.
+    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+    shortq::primary::raise_descriptor_limit();
     shortq::primary::SignalFd signals({SIGINT, SIGTERM, SIGHUP, SIGCHLD});
     zmq::context_t context;
     shortq::primary::Primary primary(context, options, signals);

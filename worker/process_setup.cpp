@@ -9,7 +9,8 @@
 namespace shortq::worker {
 
 Result<void> bind_to_primary(std::int64_t primary_pid) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
+    // The terminal's are for the primary; the others would end a process for a write that fails.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
