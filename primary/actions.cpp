@@ -178,9 +178,20 @@ void Primary::act(const core::GrantCredit& action) {
     if (!workers_.send(action.worker, credit)) step(core::WorkerUnreachable{action.worker});
 }
 
+// What every new worker needs, and a tidied /tmp may have lost.
+Result<void> Primary::renew_folders() try {
+    spill_directory_.renew();
+    socket_directory_.renew();
+    workers_.renew();
+    return {};
+} catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, error.what(), "starting a worker");
+}
+
 void Primary::act(const core::SpawnWorker& action) {
     begun_generation_ = std::max(begun_generation_, action.generation);
-    const auto spawned = supervisor_.spawn(action);
+    auto spawned = renew_folders();
+    if (spawned) spawned = supervisor_.spawn(action);
     if (spawned) {
         spdlog::debug("worker {} of generation {} is loading", action.seat, action.generation);
         return;

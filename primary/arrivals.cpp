@@ -145,11 +145,17 @@ void Primary::on_load_failed(core::WorkerId worker) {
     error.code = ErrorCode::kQueryError;
     if (!bodies.empty()) error.message = text_of(bodies[0]);
     if (bodies.size() > 1) error.where = text_of(bodies[1]);
-    if (facts->generation == serving_generation_) {  // Else the start or the reload tells it.
-        spdlog::warn("worker {} (pid {}), a replacement, cannot load: {}", facts->seat, facts->pid,
-                     one_line(error));
+    load_failed(facts->generation, worker, std::move(error));
+}
+
+// It, or the fork server that it waits for, cannot load.
+void Primary::load_failed(std::uint32_t generation, core::WorkerId worker, Error error) {
+    const auto* facts = supervisor_.facts(worker);
+    // Else the start or the reload tells it.
+    if (facts != nullptr && generation == serving_generation_) {
+        spdlog::warn("worker {}, a replacement, cannot load: {}", facts->seat, one_line(error));
     }
-    note_load_error(facts->generation, std::move(error));
+    note_load_error(generation, std::move(error));
     step(core::WorkerLoadFailed{worker});
 }
 

@@ -66,11 +66,8 @@ Primary::Primary(zmq::context_t& context, const Options& options, SignalFd& sign
                            std::function<void()> ready) { loop_.watch(fd, std::move(ready)); },
            .unwatch = [this](int fd) { loop_.unwatch(fd); },
            .ended = [this](core::WorkerId worker) { on_worker_ended(worker); },
-           .load_failed =
-               [this](std::uint32_t generation, core::WorkerId worker, const Error& error) {
-                   note_load_error(generation, error);
-                   step(core::WorkerLoadFailed{worker});
-               }}),
+           .load_failed = [this](std::uint32_t generation, core::WorkerId worker,
+                                 const Error& error) { load_failed(generation, worker, error); }}),
       startup_(begun_, options.workers),
       sync_([this](SyncReply reply) { inbox_.put(std::move(reply)); },
             [this](Question question) { inbox_.put(std::move(question)); }) {

@@ -64,6 +64,7 @@ private:
     void tell_progress(const proto::Heartbeat& heartbeat);
     void on_worker_heartbeat(core::WorkerId worker, const proto::Heartbeat& heartbeat);
     void on_load_failed(core::WorkerId worker);
+    void load_failed(std::uint32_t generation, core::WorkerId worker, Error error);
     void on_reply(core::WorkerId worker, proto::Reply reply, std::vector<zmq::message_t>& bodies);
     void on_error_reply(core::WorkerId worker, proto::ErrorReply reply,
                         std::vector<zmq::message_t>& bodies);
@@ -92,6 +93,7 @@ private:
     void act(const core::ReloadFailed& action);
     void act(const core::StartFailed& action);
     void act(const core::Stopped& action);
+    [[nodiscard]] Result<void> renew_folders();
     void send_to_sync(Payload& payload);
     void send_to_client(core::ClientId client, const proto::Message& header,
                         std::vector<zmq::message_t>& bodies);

@@ -61,9 +61,22 @@ PrivateDirectory::PrivateDirectory(const fs::path& base, const std::string& pref
     std::string name = (base / (prefix + "-XXXXXX")).string();
     if (mkdtemp(name.data()) == nullptr) fail_with_errno("cannot make a private folder", name);
     path_ = name;
+    lock();
+}
+
+void PrivateDirectory::lock() {
     lock_ = UniqueFd(open((path_ / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
         fail_with_errno("cannot lock a private folder", path_);
+}
+
+void PrivateDirectory::renew() {
+    if (is_ours(path_) && access((path_ / kLockName).c_str(), F_OK) == 0) return;
+    // A folder of somebody else who was faster is none to use.
+    const bool made = mkdir(path_.c_str(), 0700) == 0;
+    if (!made && !(errno == EEXIST && is_ours(path_)))
+        fail_with_errno("cannot make a private folder again", path_);
+    lock();
 }
 
 PrivateDirectory::~PrivateDirectory() {

@@ -22,7 +22,13 @@ public:
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
+    // Makes the folder and its mark again if they are gone: who tidies up temporary folders does
+    // not ask. Cheap if nothing is missing. Errors: throws std::system_error naming the path.
+    void renew();
+
 private:
+    void lock();
+
     std::filesystem::path path_;
     UniqueFd lock_;
 };

@@ -1,13 +1,16 @@
 // primary/worker_door.cpp: PROTOCOL.md's worker side of the primary.
 #include "primary/worker_door.h"
 
+#include <system_error>
+
 namespace shortq::primary {
 
 WorkerDoor::WorkerDoor(zmq::context_t& context, const std::filesystem::path& directory,
                        Identify identify)
     : identify_(std::move(identify)),
       socket_(context, zmq::socket_type::router),
-      endpoint_("ipc://" + (directory / "workers").string()) {
+      file_(directory / "workers"),
+      endpoint_("ipc://" + file_.string()) {
     socket_.set(zmq::sockopt::router_mandatory, true);
     socket_.set(zmq::sockopt::router_handover, false);
     socket_.set(zmq::sockopt::linger, 0);
@@ -15,6 +18,11 @@ WorkerDoor::WorkerDoor(zmq::context_t& context, const std::filesystem::path& dir
     socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(proto::kReplyFrameBytesMax));
     socket_.set(zmq::sockopt::backlog, 1024);
     socket_.bind(endpoint_);
+}
+
+void WorkerDoor::renew() {
+    std::error_code error;
+    if (!std::filesystem::exists(file_, error)) socket_.bind(endpoint_);
 }
 
 bool WorkerDoor::receive() { return primary::receive(socket_, in_) == Received::kMessage; }

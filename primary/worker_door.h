@@ -31,6 +31,10 @@ public:
     [[nodiscard]] zmq::socket_t& socket() noexcept { return socket_; }
     [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
 
+    // Listens again if the socket's file is gone: connections live on without it, but nobody new
+    // could come. Errors: throws zmq::error_t.
+    void renew();
+
     // Takes one message, if there is one.
     [[nodiscard]] bool receive();
     // The message just received, decoded: views point into it. None: not from a worker of ours, or
@@ -68,6 +72,7 @@ private:
 
     Identify identify_;
     zmq::socket_t socket_;
+    std::filesystem::path file_;  // Of the socket.
     std::string endpoint_;
     Incoming in_;
     std::vector<Peer> peers_;  // By slot.

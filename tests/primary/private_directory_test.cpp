@@ -42,6 +42,26 @@ TEST_F(PrivateDirectoryTest, IsPrivateAndRemoved) {
     EXPECT_FALSE(fs::exists(path));
 }
 
+// What somebody else has removed is made again, private as before, and is still seen to be in use;
+// a file, or a link, in its place is not used.
+TEST_F(PrivateDirectoryTest, WhatVanishedIsMadeAgain) {
+    PrivateDirectory directory(base_, "run");
+    fs::remove_all(directory.path());
+    directory.renew();
+    struct stat facts {};
+    ASSERT_EQ(stat(directory.path().c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777U, 0700U);
+    fs::remove(directory.path() / "lock");
+    directory.renew();
+    fs::last_write_time(directory.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+    const PrivateDirectory other(base_, "run");
+    EXPECT_TRUE(fs::exists(directory.path() / "lock")) << "it was taken for a leftover";
+    fs::remove_all(directory.path());
+    fs::create_directory_symlink(other.path(), directory.path());
+    EXPECT_THROW(directory.renew(), std::system_error);
+    fs::remove(directory.path());
+}
+
 // The folder of a process that was killed goes at the next start; one in use stays, and so does a
 // folder of another name.
 TEST_F(PrivateDirectoryTest, LeftoversOfADeadOwnerAreRemoved) {
