@@ -109,7 +109,7 @@ void Dispatcher::Impl::unblock(std::uint32_t slot) {
         const auto next = requests_[at].place.next;
         if (requests_[at].mode == Mode::kSync) {
             queues_.remove(at);
-            give(at, kSyncSlot);
+            begin_sync(at);
         }
         at = next;
     }

@@ -153,11 +153,11 @@ void Dispatcher::Impl::on(const Recalled& event) {
 
 // In order of arrival, except that a client that does not read what it was sent has to wait.
 void Dispatcher::Impl::begin_sync(std::uint32_t slot) {
-    if (queues_.clients()[requests_[slot].client_slot].blocked) {
-        queues_.park(slot);
-    } else {
-        give(slot, kSyncSlot);
-    }
+    const auto& request = requests_[slot];
+    const bool late = request.deadline != Time{0} && request.deadline <= now_;
+    if (!late && !queues_.clients()[request.client_slot].blocked) return give(slot, kSyncSlot);
+    queues_.park(slot);
+    if (late) fail(slot, Reason::kTimedOutQueued);
 }
 
 Receipt Dispatcher::Impl::receipt(const Request& request) const {

@@ -223,6 +223,25 @@ TEST_F(FlowTest, SyncRequestsOfAClientThatDoesNotReadWait) {
     EXPECT_THAT(h.sent(), ElementsAre(third, fourth));
 }
 
+// A sync request whose deadline passes while it waits for its reader is not begun any more, also when
+// the client reads before time is judged (the primary was paused); others run.
+TEST_F(FlowTest, ASyncRequestThatWaitedPastItsDeadlineIsNotBegun) {
+    Harness h(small_windows(1));
+    const auto client = h.client();
+    RequestArrived sync;
+    sync.mode = Mode::kSync;
+    const auto big = h.ask(client, 1, sync);
+    piece(h, kSyncWorker, big, kClientWindow, true);
+    sync.timeout = seconds(1);
+    h.ask(client, 2, sync);
+    sync.timeout = Duration{0};
+    const auto third = h.ask(client, 3, sync);
+    h.now += seconds(1);
+    took(h, client, 0, kClientWindow);
+    EXPECT_THAT(h.sent(), ElementsAre(third));
+    EXPECT_THAT(h.errors(), ElementsAre(Reason::kTimedOutQueued));
+}
+
 // Cancel, deadline and loss of the client end a stalled query as any other.
 TEST_F(FlowTest, AStalledQueryEndsAsAnyOther) {
     Harness h(small_windows(3));
