@@ -82,6 +82,10 @@ void Primary::on_worker_message(const WorkerDoor::WorkerSays& says) {
     const auto worker = says.worker;
     std::visit(
         Overloaded{
+            [&](const proto::Hello& hello) {
+                supervisor_.greeted(worker, static_cast<pid_t>(hello.pid));
+                step(core::WorkerHeard{worker});
+            },
             [&](const proto::Ready& ready) { on_worker_ready(worker, ready); },
             [&](const proto::Heartbeat& heartbeat) { on_worker_heartbeat(worker, heartbeat); },
             [&](const proto::Reply& reply) { on_reply(worker, reply, workers_.bodies()); },

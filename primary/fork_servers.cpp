@@ -122,6 +122,12 @@ bool ForkServers::withdraw(core::WorkerId worker) {
     return false;
 }
 
+void ForkServers::born(core::WorkerId worker) {
+    for (auto& server : servers_) {
+        if (!answered(server, worker)) remove(server.waiting, worker);
+    }
+}
+
 void ForkServers::retire(std::uint32_t generation) {
     over_.push_back(generation);
     if (auto* server = find(generation)) server->process.kill();
@@ -286,8 +292,8 @@ void ForkServers::note_failed_load(const Server& dead, const ExitStatus& status)
 }
 
 void ForkServers::replace(Server dead) {
-    // Whether what was sent had been forked is not known. A process that was, and was never heard
-    // of, finds that nobody knows its token.
+    // Whether what was sent had been forked is not known. A process that was tells so by its hello,
+    // or comes too late for that, and finds that nobody knows its token.
     auto orders = std::move(dead.sent);
     orders.insert(orders.end(), dead.waiting.begin(), dead.waiting.end());
     const auto started = start(dead.process.generation());

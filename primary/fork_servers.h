@@ -57,6 +57,8 @@ public:
     // True if the order was not sent yet: nothing more comes of it. A server that loads for nobody
     // is stopped. False: the answer comes, and soon.
     [[nodiscard]] bool withdraw(core::WorkerId worker);
+    // The worker was heard of: whatever becomes of its server, it is not asked for again.
+    void born(core::WorkerId worker);
     // Takes every report that is there now.
     void read_all();
     // Whether one of them is this process.

@@ -169,6 +169,13 @@ void Supervisor::on_forked(core::WorkerId worker, pid_t pid) {
     if (child->doomed) child->process.kill(SIGKILL);
 }
 
+void Supervisor::greeted(core::WorkerId worker, pid_t pid) {
+    const auto* child = find(worker);
+    if (child == nullptr || child->process.born()) return;
+    fork_servers_.born(worker);
+    on_forked(worker, pid);
+}
+
 void Supervisor::watch(const Child& child) {
     callbacks_.watch(child.process.pidfd(),
                      [this, worker = child.facts.worker] { callbacks_.ended(worker); });

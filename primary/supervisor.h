@@ -77,6 +77,9 @@ public:
     // or a worker that nobody has heard of. Called from the event loop only.
     void reap_strays();
 
+    // The worker lives and says which process it is: perhaps before its fork server can tell, or
+    // when that one is dead.
+    void greeted(core::WorkerId worker, pid_t pid);
     [[nodiscard]] std::optional<core::WorkerId> by_token(std::string_view token) const;
     // Fraction done of a request that is running, as its worker last told; negative: unknown.
     [[nodiscard]] double progress_of(core::RequestId request) const;

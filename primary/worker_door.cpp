@@ -34,8 +34,9 @@ std::optional<WorkerDoor::WorkerSays> WorkerDoor::interpret() {
         return std::nullopt;
     }
     if (const auto* hello = std::get_if<proto::Hello>(&*message)) {
-        on_hello(*hello);
-        return std::nullopt;
+        const auto worker = on_hello(*hello);
+        if (!worker) return std::nullopt;
+        return WorkerSays{*worker, *message};
     }
     const auto found = by_identity_.find(in_.sender());
     if (found == by_identity_.end()) {
@@ -45,12 +46,12 @@ std::optional<WorkerDoor::WorkerSays> WorkerDoor::interpret() {
     return WorkerSays{found->second, *message};
 }
 
-void WorkerDoor::on_hello(const proto::Hello& hello) {
+std::optional<core::WorkerId> WorkerDoor::on_hello(const proto::Hello& hello) {
     const auto worker = hello.role == proto::Role::kWorker ? identify_(hello.token)
                                                            : std::optional<core::WorkerId>();
     if (!worker || connected(*worker)) {
         malformed_.add("a hello without a token of ours");
-        return;
+        return std::nullopt;
     }
     const auto slot = core::slot_of(*worker);
     if (slot >= peers_.size()) peers_.resize(slot + 1);
@@ -60,6 +61,7 @@ void WorkerDoor::on_hello(const proto::Hello& hello) {
     welcome.heartbeat_ms = static_cast<std::uint32_t>(proto::kHeartbeatInterval.count());
     welcome.server = "shortq/" SHORTQ_VERSION;
     static_cast<void>(send(*worker, welcome));  // One that is gone again is reaped.
+    return worker;
 }
 
 bool WorkerDoor::connected(core::WorkerId worker) const {

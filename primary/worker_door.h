@@ -38,7 +38,7 @@ public:
     // Takes one message, if there is one.
     [[nodiscard]] bool receive();
     // The message just received, decoded: views point into it. None: not from a worker of ours, or
-    // malformed, or a hello, which the door answers itself.
+    // malformed. A hello was answered already.
     struct WorkerSays {
         core::WorkerId worker{};
         proto::Message message;
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_.count(); }
 
 private:
-    void on_hello(const proto::Hello& hello);
+    [[nodiscard]] std::optional<core::WorkerId> on_hello(const proto::Hello& hello);
 
     struct Peer {
         core::WorkerId worker{};

@@ -106,6 +106,26 @@ protected:
     }};
 };
 
+// Goal: no worker is forked twice. Method: the server is stopped with an order and killed; the
+// worker was heard of meanwhile, as if the server had forked it and died before it could tell.
+TEST_F(ForkServersTest, AWorkerThatWasHeardOfIsNotAskedOfTheSuccessor) {
+    constexpr core::WorkerId kThird{3};
+    ASSERT_TRUE(servers_.ask(1, kFirst));
+    ASSERT_TRUE(run_until_forked(1));
+    const auto server = *servers_seen_.begin();
+    ASSERT_EQ(::kill(server, SIGSTOP), 0);
+    ASSERT_TRUE(servers_.ask(1, kSecond));
+    EXPECT_THAT(ordered_, ElementsAre(kFirst, kSecond));
+    servers_.born(kSecond);
+    ASSERT_EQ(::kill(server, SIGKILL), 0);
+    ASSERT_TRUE(run_until([&] { return ended_ == 1; }));
+    ASSERT_TRUE(servers_.ask(1, kThird));
+    ASSERT_TRUE(run_until_forked(2));
+    EXPECT_THAT(ordered_, ElementsAre(kFirst, kSecond, kThird));
+    EXPECT_THAT(forked_, ElementsAre(kFirst, kThird));
+    EXPECT_THAT(failed_, IsEmpty());
+}
+
 // Goal: what is asked of a generation is forked from one process. Method: two before it has loaded,
 // one afterwards.
 TEST_F(ForkServersTest, OneServerForksForItsGeneration) {
