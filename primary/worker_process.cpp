@@ -87,6 +87,9 @@ Result<pid_t> launch(const WorkerProcessOptions& options, int board_fd) {
     std::error_code error;
     bp::child child(bp::exe = options.program.string(), bp::args = arguments,
                     bp::std_in<bp::null, bp::std_out> stderr, InheritOnly(kept), error);
+    // Without a pipe to hear of failures through, it says nothing and gives a child with the number
+    // -1. A signal to that one goes to every process there is.
+    if (!error && !child.valid()) error = std::make_error_code(std::errc::too_many_files_open);
     if (error) {
         return fail(ErrorCode::kInternal,
                     "cannot start " + options.program.string() + ": " + error.message(),
