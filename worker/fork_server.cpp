@@ -68,6 +68,12 @@ bool ForkServer::load() {
     }
     const auto base = engine_->prepare_fork(options_.warm);
     for (const auto& note : engine_->notes()) spdlog::warn("{}", note);
+    if (!base && base.error().code == ErrorCode::kQueryError) {
+        auto error = base.error();
+        error.where = options_.source.string();
+        report(BaseFailed{std::move(error)});
+        return false;
+    }
     if (!base) {
         report(CannotFork{base.error().message});
         return false;

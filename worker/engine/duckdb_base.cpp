@@ -66,6 +66,17 @@ Result<std::vector<FileTable>> file_tables(duckdb_connection connection) {
     return tables;
 }
 
+// No query could read that table either; unless it is only that there was no room, or no time.
+Error unreadable(const std::string& table, const Error& why, bool stopped) {
+    if (stopped) return Error{ErrorCode::kCancelled, "the load was interrupted", {}, false};
+    if (is_out_of_memory(why)) return Error{ErrorCode::kUnavailable, why.message, {}, false};
+    return Error{
+        ErrorCode::kQueryError,
+        table + " cannot be read (--warm off would not read it in advance): " + why.message,
+        {},
+        false};
+}
+
 }  // namespace
 
 Result<std::vector<UniqueFd>> lock_database_files(duckdb_connection connection) {
@@ -110,8 +121,9 @@ Result<void> warm_tables(duckdb_connection connection, Warm warm, std::uint64_t 
                             "reads what it needs (--warm all reads it anyway)");
             continue;
         }
-        auto read = execute(connection, "SELECT bit_xor(hash(COLUMNS(*))) FROM " + table.name);
-        if (!read) return read;
+        const auto read =
+            execute(connection, "SELECT bit_xor(hash(COLUMNS(*))) FROM " + table.name);
+        if (!read) return tl::unexpected(unreadable(table.name, read.error(), stop));
     }
     return {};
 }

@@ -23,7 +23,8 @@ namespace shortq::engine {
 void drop_file_pages(duckdb_connection connection, std::uint64_t memory_limit_bytes);
 
 // Reads the tables of attached database files into the buffer pool, the smaller ones first, as far
-// as `warm` says. Notes what had no room. Errors: those of the reading.
+// as `warm` says. Notes what had no room. Errors: kQueryError naming a table that cannot be read,
+// kUnavailable if memory was short, kCancelled.
 [[nodiscard]] Result<void> warm_tables(duckdb_connection connection, Warm warm,
                                        std::uint64_t memory_limit_bytes,
                                        const std::atomic<bool>& stop,

@@ -28,10 +28,6 @@ std::string directory_list(const std::vector<std::filesystem::path>& directories
 constexpr const char* kLimits =
     "SELECT unnest([current_setting('threads')::VARCHAR, current_setting('memory_limit')])";
 
-bool is_out_of_memory(const Error& error) {
-    return error.message.starts_with("Out of Memory Error");
-}
-
 // In [-1, 1), as setseed() wants it.
 std::string random_seed() {
     std::random_device entropy;

@@ -33,6 +33,10 @@ Error error_from(duckdb_result* result) {
     return error;
 }
 
+bool is_out_of_memory(const Error& error) {
+    return error.message.starts_with("Out of Memory Error");
+}
+
 Result<void> execute(duckdb_connection connection, const std::string& sql) {
     QueryResult result;
     if (duckdb_query(connection, sql.c_str(), result.get()) != DuckDBSuccess) {

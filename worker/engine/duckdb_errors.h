@@ -16,6 +16,9 @@ namespace shortq::engine {
 // The error of a result whose query failed. Pre: there is one.
 [[nodiscard]] Error error_from(duckdb_result* result);
 
+// Whether a limit of memory was in the way.
+[[nodiscard]] bool is_out_of_memory(const Error& error);
+
 // Runs every statement of `sql` and drops what it returns. Not gated: for our own statements and
 // the startup script.
 [[nodiscard]] Result<void> execute(duckdb_connection connection, const std::string& sql);

@@ -111,7 +111,8 @@ public:
 
     // Reads ahead what is to be shared, then puts the engine into a state in which its process can
     // be forked: no thread of its own, no connection, nothing in temporary files.
-    // Errors: what stands in the way, for people.
+    // Errors: kQueryError if what is to be shared cannot be read: the load has failed. Else what
+    // stands in the way of a fork, for people.
     [[nodiscard]] virtual Result<ForkBase> prepare_fork(Warm warm);
 
     // The second part of load(), with the new process's options: its memory, threads, spill folder

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <string>
@@ -177,6 +178,32 @@ TEST_F(ForkedEngineTest, SpilledDataCannotBeForked) {
     const auto base = engine_->prepare_fork(Warm::kAuto);
     ASSERT_FALSE(base);
     EXPECT_THAT(base.error().message, HasSubstr("temporary file"));
+}
+
+// Goal: data that cannot be read is no data to serve. Method: a database file with a page that was
+// overwritten after it was written; reading in advance finds it, and says it as a failed load.
+TEST_F(ForkedEngineTest, DataThatCannotBeReadIsAFailedLoad) {
+    const auto file = (folder_.path() / "broken.duckdb").string();
+    {
+        const auto writer = make({});
+        ASSERT_TRUE(writer->load_base(
+            folder_.write("write.sql", "ATTACH '" + file +
+                                           "' AS d; CREATE TABLE d.t AS SELECT hash(range) AS h "
+                                           "FROM range(200000); DETACH d;")));
+    }
+    std::fstream broken(file, std::ios::in | std::ios::out | std::ios::binary);
+    broken.seekp(0, std::ios::end);
+    broken.seekp(broken.tellp() / 2);
+    broken << std::string(1000, '?');
+    broken.close();
+    const auto engine = make({});
+    ASSERT_TRUE(
+        engine->load_base(folder_.write("read.sql", "ATTACH '" + file + "' AS d (READ_ONLY);")));
+    const auto base = engine->prepare_fork(Warm::kAuto);
+    ASSERT_FALSE(base);
+    EXPECT_EQ(base.error().code, ErrorCode::kQueryError);
+    EXPECT_THAT(base.error().message,
+                AllOf(HasSubstr("\"t\" cannot be read"), HasSubstr("Corrupt database file")));
 }
 
 // Goal: the test engine's lines are read where they belong. Method: lines for all and for a seat.
