@@ -37,7 +37,7 @@ private:
         const auto two = text_.substr(at_, 2);
         if (is_space(c)) return skip_while(is_space), TokenKind::kSpace;
         if (two == "--") {
-            at_ = std::min(text_.find('\n', at_), text_.size());
+            at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
             return TokenKind::kComment;
         }
         if (two == "/*") return block_comment();
@@ -85,26 +85,38 @@ private:
         return TokenKind::kComment;
     }
 
-    // 12, 1_000, 1.5e-3, .5, 0xff: whatever follows a digit and is not an operator.
+    // 12, 1_000, 1.5e-3, .5. Other letters begin a word: to the engine 0xff is 0 and xff.
     TokenKind number() {
-        for (; at_ < text_.size(); ++at_) {
-            const char c = text_[at_];
-            const bool sign = (c == '+' || c == '-') && (text_[at_ - 1] | 0x20) == 'e' &&
-                              at_ + 1 < text_.size() && is_digit(text_[at_ + 1]);
-            if (!sign && c != '.' && c != '_' && std::isalnum(static_cast<unsigned char>(c)) == 0) {
-                break;
-            }
+        skip_digits(".");
+        const auto rest = text_.substr(at_);
+        const std::size_t sign = rest.size() > 1 && (rest[1] == '+' || rest[1] == '-') ? 1 : 0;
+        const bool exponent = rest.size() > 1 + sign && (rest[0] == 'e' || rest[0] == 'E') &&
+                              is_digit(rest[1 + sign]);
+        if (exponent) {
+            at_ += 1 + sign;
+            skip_digits("");
         }
         return TokenKind::kNumber;
+    }
+    void skip_digits(std::string_view others) {
+        for (; at_ < text_.size(); ++at_) {
+            const char c = text_[at_];
+            const bool joins = c == '_' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]);
+            if (!is_digit(c) && !joins && others.find(c) == std::string_view::npos) return;
+        }
     }
 
     // $tag$...$tag$, or a parameter such as $1.
     TokenKind dollar() {
         auto end = at_ + 1;
+        if (end < text_.size() && is_digit(text_[end])) {
+            ++at_;
+            skip_while(is_digit);
+            return TokenKind::kOther;
+        }
         while (end < text_.size() && continues_word(text_[end]) && text_[end] != '$') ++end;
-        const bool parameter = at_ + 1 < text_.size() && is_digit(text_[at_ + 1]);
-        if (end >= text_.size() || text_[end] != '$' || parameter) {
-            at_ = parameter ? end : at_ + 1;
+        if (end >= text_.size() || text_[end] != '$') {
+            ++at_;
             return TokenKind::kOther;
         }
         const auto tag = text_.substr(at_, end + 1 - at_);

@@ -139,14 +139,20 @@ private:
         return n;
     }
 
-    // Digits with `_` and one point. Letters after them start a word: a function name glued to a
-    // number must not hide in it.
+    // Digits with `_` and points, and an exponent. Other letters after them start a word (0x1f is 0
+    // and x1f): a function name glued to a number must not hide in it.
     std::size_t number_length() const {
-        std::size_t n = 1;
-        while (is_digit(peek(n)) || peek(n) == '.' || (peek(n) == '_' && is_digit(peek(n + 1)))) {
-            ++n;
-        }
-        return n;
+        const auto skip_digits = [this](std::size_t n, bool points) {
+            while (is_digit(peek(n)) || (points && peek(n) == '.') ||
+                   (peek(n) == '_' && is_digit(peek(n + 1)))) {
+                ++n;
+            }
+            return n;
+        };
+        const std::size_t n = skip_digits(1, true);
+        const std::size_t sign = peek(n + 1) == '+' || peek(n + 1) == '-' ? 1 : 0;
+        const bool exponent = (peek(n) == 'e' || peek(n) == 'E') && is_digit(peek(n + 1 + sign));
+        return exponent ? skip_digits(n + 2 + sign, false) : n;
     }
 
     // Bytes from at_ to behind the closing quote, which a doubled quote is not.

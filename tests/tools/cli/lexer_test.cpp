@@ -26,9 +26,16 @@ std::string tokens(std::string_view text) {
 TEST(LexerTest, WordsNumbersAndOperators) {
     EXPECT_EQ(tokens("select a1, $x+1.5e-3 from \"t\""),
               "w(select)w(a1)o(,)o($)w(x)o(+)n(1.5e-3)w(from)q(\"t\")");
-    EXPECT_EQ(tokens("1_000 .5 0xff 1-1 a.b größe"),
-              "n(1_000)n(.5)n(0xff)n(1)o(-)n(1)w(a)o(.)w(b)w(größe)");
+    EXPECT_EQ(tokens("1_000 .5 1-1 a.b größe"), "n(1_000)n(.5)n(1)o(-)n(1)w(a)o(.)w(b)w(größe)");
     EXPECT_EQ(tokens("$1 a$b"), "o($1)w(a$b)");
+    EXPECT_EQ(tokens("$12x$$;$3$$;$$"), "o($12)w(x$$);(;)o($3)s($$;$$)");
+}
+
+// As DuckDB reads them: a dollar belongs to a word, but begins a string behind a number.
+TEST(LexerTest, NumbersEndWhereTheEngineEndsThem) {
+    EXPECT_EQ(tokens("0xff 2E+1_0x"), "n(0)w(xff)n(2E+1_0)w(x)");
+    EXPECT_EQ(tokens("0x1$$;1__0"), "n(0)w(x1$$);(;)n(1)w(__0)");
+    EXPECT_EQ(tokens("1e5$$;$$"), "n(1e5)s($$;$$)");
 }
 
 TEST(LexerTest, StringsOfEveryKind) {
@@ -47,6 +54,7 @@ TEST(LexerTest, WhatIsOpenAtTheEndSaysSo) {
 
 TEST(LexerTest, CommentsEndWhereTheyShould) {
     EXPECT_EQ(tokens("1 --x;\n;"), "n(1)c(--x;);(;)");
+    EXPECT_EQ(tokens("1 --x;\r;"), "n(1)c(--x;);(;)");
     EXPECT_EQ(tokens("/* a /* b */ c */ d"), "c(/* a /* b */ c */)w(d)");
     EXPECT_EQ(tokens("5 - -1"), "n(5)o(-)o(-)n(1)");
 }

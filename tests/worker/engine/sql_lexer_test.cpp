@@ -85,7 +85,14 @@ TEST(SqlLexerTest, CommentsAndUnicodeSpacesEndAWord) {
 // A number takes no letters with it. Method: a name glued to one.
 TEST(SqlLexerTest, NamesDoNotHideInNumbers) {
     EXPECT_THAT(tokens("1f()"), ElementsAre("1", "f", "(", ")"));
-    EXPECT_THAT(tokens("1_000.5e3"), ElementsAre("1_000.5", "e3"));
+    EXPECT_THAT(tokens("0x1f$$a"), ElementsAre("0", "x1f$$a"));
+    EXPECT_THAT(tokens("1_000.5e"), ElementsAre("1_000.5", "e"));
+}
+
+// An exponent is part of its number, so that a dollar behind it begins a string, as for DuckDB.
+TEST(SqlLexerTest, ExponentsAreNoWords) {
+    EXPECT_THAT(tokens("1_000.5e3 1E-5,"), ElementsAre("1_000.5e3", "1E-5", ","));
+    EXPECT_THAT(tokens("1e5$$ f() $$"), ElementsAre("1e5", "$$ f() $$"));
 }
 
 // What is never closed reaches to the end and is not lost. Method: every kind of quote.
