@@ -44,6 +44,12 @@ std::string unescaped(std::string_view line) {
     return entry;
 }
 
+bool ends_its_last_line(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    in.seekg(-1, std::ios::end);
+    return in.get() == '\n';
+}
+
 // False: it could not be written.
 bool write_file(const std::filesystem::path& path, int flags, std::string_view text) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, kOwnerOnly);
@@ -80,7 +86,9 @@ History::History(std::filesystem::path file) : file_(std::move(file)) {
     std::ifstream in(file_, std::ios::binary);
     std::size_t lines = 0;
     for (std::string line; std::getline(in, line); ++lines) remember(unescaped(line));
-    if (lines > entries_.size() + kEntriesMax / 4) rewrite();  // Duplicates, and beyond the limit.
+    // Duplicates, and beyond the limit; or a line without its end, which the next would join.
+    const bool cut = lines > 0 && !ends_its_last_line(file_);
+    if (cut || lines > entries_.size() + kEntriesMax / 4) rewrite();
 }
 
 void History::remember(const std::string& entry) {

@@ -67,6 +67,14 @@ TEST_F(HistoryTest, TwoPromptsAppendToOneFile) {
     EXPECT_THAT(History(file()).entries(), ElementsAre("1", "2", "3"));
 }
 
+// Somebody's editor, or a full disk, left the last line without its end.
+TEST_F(HistoryTest, ALineWithoutEndIsNotJoinedByTheNext) {
+    std::filesystem::create_directory(folder_.path() / "a");
+    folder_.write("a/history", "one\ntwo");
+    History(file()).add("three");
+    EXPECT_THAT(History(file()).entries(), ElementsAre("one", "two", "three"));
+}
+
 TEST_F(HistoryTest, FilesOfOthersAreMadePrivate) {
     std::filesystem::create_directory(folder_.path() / "a");
     folder_.write("a/history", "old\n");
