@@ -346,9 +346,9 @@ Result<void> check_extras(const Raw& raw) {
     }
     auto known = setting_names();
     known.insert(known.end(), {"config", "help", "version"});
-    const auto bare =
-        extra.substr(extra.find_first_not_of('-'), extra.find('=') - extra.find_first_not_of('-'));
-    const auto nearest = nearest_name(bare, known);
+    const auto name = extra.substr(0, extra.find('='));
+    const auto nearest =
+        nearest_name(name.substr(std::min(name.find_first_not_of('-'), name.size())), known);
     return usage(extra, nearest.empty()
                             ? std::string("unknown option; see shortq --help")
                             : fmt::format("unknown option; did you mean --{}?", nearest));
@@ -390,6 +390,9 @@ Result<Raw> read_command_line(int argc, const char* const* argv) {
         return fail(ErrorCode::kBadRequest, error.what(), "usage");
     }
     raw.extras = app.remaining();
+    // CLI11 leaves the mark behind which nothing is an option.
+    const auto mark = std::ranges::find(raw.extras, "--");
+    if (mark != raw.extras.end()) raw.extras.erase(mark);
     std::erase_if(raw.given, [](const auto& entry) { return entry.second.empty(); });
     return raw;
 }

@@ -136,6 +136,15 @@ TEST(OptionsTest, EveryOptionArrivesAtItsField) {
     EXPECT_GE(options.workers, 1U);
 }
 
+// "--" ends the options; what is behind it are arguments.
+TEST(OptionsTest, NothingBehindTheMarkIsAnOption) {
+    const auto line = parse({"-p", "0", "--", "2", "-x.sql"});
+    ASSERT_TRUE(line) << one_line(line.error());
+    EXPECT_EQ(line->options.port, 0);
+    EXPECT_EQ(line->options.workers, 2U);
+    EXPECT_EQ(line->options.source, "-x.sql");
+}
+
 struct BadLine {
     const char* name;
     std::vector<const char*> arguments;
@@ -176,6 +185,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"StrangeOption",
                 {"--xyzzy-plugh", "2", "x.sql"},
                 "--xyzzy-plugh: unknown option; see shortq --help"},
+        BadLine{"OnlyDashes", {"2", "x.sql", "---"}, "---: unknown option; see shortq --help"},
+        BadLine{"OptionBehindTheMark",
+                {"--", "2", "x.sql", "--port"},
+                "--port: unknown option; did you mean --port?"},
         BadLine{"MissingValue", {"2", "x.sql", "--window"}, "--window: needs a value"},
         BadLine{"Window",
                 {"--window", "many", "2", "x.sql"},
