@@ -1,6 +1,7 @@
 // primary/worker_door.cpp: PROTOCOL.md's worker side of the primary.
 #include "primary/worker_door.h"
 
+#include <array>
 #include <system_error>
 
 namespace shortq::primary {
@@ -51,6 +52,7 @@ std::optional<core::WorkerId> WorkerDoor::on_hello(const proto::Hello& hello) {
                                                            : std::optional<core::WorkerId>();
     if (!worker || connected(*worker)) {
         malformed_.add("a hello without a token of ours");
+        turn_away();
         return std::nullopt;
     }
     const auto slot = core::slot_of(*worker);
@@ -62,6 +64,14 @@ std::optional<core::WorkerId> WorkerDoor::on_hello(const proto::Hello& hello) {
     welcome.server = "shortq/" SHORTQ_VERSION;
     static_cast<void>(send(*worker, welcome));  // One that is gone again is reaped.
     return worker;
+}
+
+// It may be a worker whose fork server died before it could tell of it: it leaves at once then.
+void WorkerDoor::turn_away() {
+    std::array<zmq::message_t, 2> bodies{frame_of("nobody waits for a worker with this token"),
+                                         frame_of("primary")};
+    static_cast<void>(primary::send(socket_, in_.sender(),
+                                    proto::ErrorReply{.code = ErrorCode::kDenied}, bodies));
 }
 
 bool WorkerDoor::connected(core::WorkerId worker) const {

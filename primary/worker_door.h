@@ -58,6 +58,7 @@ public:
 
 private:
     [[nodiscard]] std::optional<core::WorkerId> on_hello(const proto::Hello& hello);
+    void turn_away();
 
     struct Peer {
         core::WorkerId worker{};

@@ -21,8 +21,7 @@ constexpr std::chrono::milliseconds kLinger{1000};
 // How long a failed worker waits to be sent away. Its exit may overtake its last message, and then
 // nobody learns why the load failed; the primary's answer shows that it has arrived.
 constexpr std::chrono::seconds kFailedLoadPatience{5};
-// A hello with a token that nobody knows is not answered. It comes from a worker that was forked
-// for a fork server that died before it could tell; a primary that was only stopped is waited for.
+// A primary that was only stopped is waited for.
 constexpr std::chrono::seconds kWelcomePatience{60};
 constexpr int kReceiveBatch = 64;  // Then the other side's news are looked at.
 // Messages of about a megabyte that may wait for a primary that does not read. Beyond, the query

@@ -150,7 +150,8 @@ TEST_F(DoorsTest, MalformedMessagesAreCountedAtEitherDoor) {
 }
 
 // Case 26. Goal: nobody can take a worker's place without its token. Method: a hello with a wrong
-// one, then what a worker says, in the wrong order too; all is counted, nothing believed.
+// one, then what a worker says, in the wrong order too; all is counted, nothing believed, and the
+// hello is told so.
 TEST_F(DoorsTest, AStrangerAtTheWorkersDoorIsNotBelieved) {
     const Server server(test_engine(1));
     auto client = server.connect();
@@ -166,6 +167,9 @@ TEST_F(DoorsTest, AStrangerAtTheWorkersDoorIsNotBelieved) {
     stranger.send({encoded(proto::Goodbye{})});
     EXPECT_TRUE(wait_until([&] { return stat(client, "worker_messages_malformed") == 5; }))
         << stat(client, "worker_messages_malformed");
+    const auto told = stranger.next_of<proto::ErrorReply>();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->code, ErrorCode::kDenied);
     EXPECT_EQ(cell(client.deferred("echo on")), "on");
     EXPECT_EQ(server.workers(), workers);
 }
