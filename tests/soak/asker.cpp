@@ -1,7 +1,6 @@
 #include "tests/soak/asker.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <utility>
 
 #include "tests/patience.h"
@@ -11,15 +10,20 @@ namespace {
 
 using std::chrono::milliseconds;
 
-const Mix kMixed{{Kind::kShort, 40},  {Kind::kParameter, 12}, {Kind::kMedium, 12},
-                 {Kind::kLong, 1},    {Kind::kLarge, 3},      {Kind::kError, 4},
-                 {Kind::kMissing, 3}, {Kind::kRefused, 3},    {Kind::kEndless, 1},
-                 {Kind::kSync, 8},    {Kind::kSyncError, 2},  {Kind::kSyncView, 4}};
+const Mix kMixed{{Kind::kShort, 80},   {Kind::kParameter, 24}, {Kind::kMedium, 24},
+                 {Kind::kLong, 2},     {Kind::kLarge, 6},      {Kind::kError, 8},
+                 {Kind::kMissing, 6},  {Kind::kRefused, 6},    {Kind::kHeavy, 2},
+                 {Kind::kSpilling, 1}, {Kind::kEndless, 2},    {Kind::kForever, 2},
+                 {Kind::kSync, 16},    {Kind::kSyncError, 4},  {Kind::kSyncView, 8}};
 const Mix kDeferred{{Kind::kShort, 60}, {Kind::kParameter, 10}, {Kind::kMedium, 10},
                     {Kind::kError, 4},  {Kind::kMissing, 4},    {Kind::kLarge, 1}};
 const Mix kSync{
     {Kind::kSync, 30}, {Kind::kSyncError, 4}, {Kind::kSyncView, 10}, {Kind::kSyncEndless, 1}};
-const Mix kTiny{{Kind::kShort, 10}, {Kind::kParameter, 3}, {Kind::kError, 1}, {Kind::kEndless, 1}};
+const Mix kTiny{{Kind::kShort, 10},
+                {Kind::kParameter, 3},
+                {Kind::kError, 1},
+                {Kind::kEndless, 1},
+                {Kind::kForever, 2}};
 
 }  // namespace
 
@@ -54,15 +58,20 @@ Plan Asker::next(Kind kind, bool cancellable) {
 }
 
 void OneByOne::work() {
-    const auto plan = next(draw(random_, kMixed), true);
+    auto plan = next(draw(random_, kMixed), true);
+    if (!scene_.restarts) plan.least_generation = newest_;
     const auto mode = plan.sync ? &Client::submit_sync : &Client::submit;
     auto submitted = (client_.*mode)(plan.text, plan.parameters, plan.options);
-    if (random_.one_in(12)) {
-        static_cast<void>(submitted.reply.wait_for(random_.milliseconds(0, 60)));
+    const bool forever = plan.kind == Kind::kForever;
+    if (forever || random_.one_in(12)) {
+        const auto wait = random_.milliseconds(0, forever ? 1500 : 60);
+        static_cast<void>(submitted.reply.wait_for(wait));
         scene_.ledger.note(plan.number, "cancelled by its client");
         client_.cancel(submitted.number);
     }
-    judge_.tell(plan, name_, submitted.reply.get());
+    const auto reply = submitted.reply.get();
+    judge_.tell(plan, name_, reply);
+    if (reply && !plan.sync) newest_ = std::max(newest_, reply->facts().generation);
 }
 
 void SyncUser::work() {
@@ -118,8 +127,22 @@ void Burster::work() {
         scene_.ledger.note(plan.number, "cancelled by its client");
         client_.cancel(submitted.number);
     }
-    for (auto& [plan, submitted] : out) judge_.tell(plan, name_, submitted.reply.get());
+    take_as_they_come(out);
     scene_.gate.pause(random_.milliseconds(0, 1500));
+}
+
+// Not in their order: one that has come is not to look lost because an earlier one has not.
+void Burster::take_as_they_come(std::deque<std::pair<Plan, Submitted>>& out) {
+    while (!out.empty()) {
+        static_cast<void>(out.front().second.reply.wait_for(milliseconds(20)));
+        std::erase_if(out, [&](auto& one) {
+            auto& [plan, submitted] = one;
+            if (submitted.reply.wait_for(milliseconds(0)) != std::future_status::ready)
+                return false;
+            judge_.tell(plan, name_, submitted.reply.get());
+            return true;
+        });
+    }
 }
 
 void Reader::work() {
@@ -161,7 +184,10 @@ void Visitor::work() {
             auto submitted = visitor.submit(plan.text, plan.parameters, plan.options);
             out.emplace_back(std::move(plan), std::move(submitted));
         }
-        const bool waits = random_.one_in(2);
+        // What never ends may hold up what was sent after it.
+        const bool ends = std::ranges::none_of(
+            out, [](const auto& one) { return one.first.kind == Kind::kForever; });
+        const bool waits = ends && random_.one_in(2);
         for (auto& [plan, submitted] : out) {
             if (waits) submitted.reply.wait();
             scene_.ledger.note(plan.number, "its client goes");

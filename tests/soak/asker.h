@@ -42,6 +42,8 @@ private:
 class OneByOne : public Asker {
     using Asker::Asker;
     void work() override;
+
+    std::uint32_t newest_ = 0;  // Generation: for who asks one after the other, they never go back.
 };
 
 // The primary's own engine, one request at a time.
@@ -61,6 +63,7 @@ class Batcher : public Asker {
 class Burster : public Asker {
     using Asker::Asker;
     void work() override;
+    void take_as_they_come(std::deque<std::pair<Plan, Submitted>>& out);
 };
 
 // Large results as streams: read at once, slowly, hardly, or left in the middle.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <vector>
 
@@ -17,6 +18,9 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t kStream = 1;
 constexpr int kPoisonKills = 2;  // A query that takes its workers along takes two at most.
 constexpr milliseconds kSurelyBegun{500};
+constexpr milliseconds kLook{20};
+constexpr std::size_t kReloadsAtOnce = 2;
+constexpr std::chrono::seconds kSignalIsOver{20};
 
 std::string told(const Result<Table>& result) {
     return result ? "ok"
@@ -31,17 +35,46 @@ Faults::Faults(const Options& options, Parts parts)
 void Faults::run() try {
     auto control = connect_to(parts_.primary.endpoint(), "soak faults");
     while (true) {
-        parts_.gate.pause(random_.milliseconds(100, 2200));
+        pause(random_.milliseconds(50, 2000));
         const Gate::Turn turn(parts_.gate);
-        if (!turn) return;
+        if (!turn) break;
         one(control);
     }
 } catch (const std::exception& error) {
     parts_.ledger.wrong(std::string("the faults end: ") + error.what());
 }
 
+void Faults::pause(milliseconds duration) {
+    const auto end = Clock::now() + duration;
+    while (parts_.gate.is_open() && Clock::now() < end) {
+        parts_.gate.pause(kLook);
+        go_on(false);
+        collect_reloads();
+    }
+    if (parts_.gate.is_open()) return;
+    go_on(true);
+    // At rest everything is well again, the script also.
+    while (!reloads_.empty()) {
+        reloads_.front().submitted.reply.wait();
+        collect_reloads();
+    }
+}
+
+void Faults::stop_for(pid_t pid, milliseconds duration, const std::string& what) {
+    send(pid, SIGSTOP, "stop " + what);
+    stopped_.push_back({pid, Clock::now() + duration, what});
+}
+
+void Faults::go_on(bool all) {
+    std::erase_if(stopped_, [&](const Stopped& one) {
+        if (!all && Clock::now() < one.until) return false;
+        send(one.pid, SIGCONT, "continue " + one.what);
+        return true;
+    });
+}
+
 void Faults::one(Client& control) {
-    if (!reloaded_) return reload(control);  // However short the run is.
+    if (version_ == 1) return reload(control);  // However short the run is.
     auto draw = random_.between(1, options_.restarts ? 104 : 100);
     const auto within = [&](int weight) { return (draw -= weight) <= 0; };
     if (within(38)) return kill_worker();
@@ -73,6 +106,7 @@ void Faults::send(pid_t pid, int signal, const std::string& what) {
 void Faults::kill_worker() {
     const auto workers = parts_.primary.workers();
     if (workers.empty()) return;
+    parts_.ledger.blow();
     send(random_.one_of(workers), SIGKILL, "kill worker");
     ++counts_.worker_kills;
 }
@@ -80,6 +114,7 @@ void Faults::kill_worker() {
 void Faults::kill_several_workers() {
     for (const auto pid : parts_.primary.workers()) {
         if (random_.one_in(4)) continue;
+        parts_.ledger.blow();
         send(pid, SIGKILL, "kill worker (several)");
         ++counts_.worker_kills;
     }
@@ -114,12 +149,11 @@ void Faults::cancel_by_call(Client& control) {
 void Faults::stop_worker() {
     const auto workers = parts_.primary.workers();
     if (workers.empty()) return;
-    const auto victim = random_.one_of(workers);
-    send(victim, SIGSTOP, "stop worker");
     ++counts_.worker_stops;
+    parts_.ledger.blow();
     // Beyond the silence that the primary bears it is killed.
-    parts_.gate.pause(random_.one_in(3) ? milliseconds(8000) : random_.milliseconds(10, 3000));
-    send(victim, SIGCONT, "continue worker");
+    stop_for(random_.one_of(workers),
+             random_.one_in(3) ? milliseconds(8000) : random_.milliseconds(10, 3000), "worker");
 }
 
 // ---- Fork servers
@@ -139,20 +173,22 @@ void Faults::kill_fork_server_and_worker() {
 void Faults::stop_fork_server() {
     const auto servers = parts_.primary.fork_servers();
     if (servers.empty()) return;
-    send(servers.front(), SIGSTOP, "stop fork server");
     ++counts_.fork_server_stops;
+    stop_for(random_.one_of(servers),
+             random_.one_in(3) ? milliseconds(12'000) : random_.milliseconds(10, 3000),
+             "fork server");
     kill_worker();
-    parts_.gate.pause(random_.one_in(3) ? milliseconds(12'000) : random_.milliseconds(10, 3000));
-    send(servers.front(), SIGCONT, "continue fork server");
 }
 
 // ---- The primary
 
 void Faults::stop_primary() {
+    ++counts_.primary_stops;
     const auto pid = parts_.primary.pid();
     send(pid, SIGSTOP, "stop primary");
-    ++counts_.primary_stops;
+    // Alone: who asks it now would wait.
     parts_.gate.pause(random_.milliseconds(200, 4500));
+    if (random_.one_in(2)) kill_worker();
     send(pid, SIGCONT, "continue primary");
 }
 
@@ -165,46 +201,61 @@ void Faults::restart_primary() {
 
 // ---- Reloads
 
-void Faults::reload(Client& control) {
+void Faults::refresh() {
     parts_.versions.writing(++version_);
     parts_.files.refresh(version_);
-    parts_.ledger.fault(fmt::format("reload of version {}", version_));
-    const auto reply = control.sync("call shortq_reload()");
-    parts_.ledger.fault("reload: " + told(reply));
-    if (!reply) return;  // Such as: its loader was killed.
-    parts_.versions.serving(static_cast<std::uint32_t>(reply->integer(0, 0).value_or(0)), version_);
-    ++counts_.reloads;
-    reloaded_ = true;
+}
+
+void Faults::begin_reload(Client& control, bool broken) {
+    parts_.ledger.fault(fmt::format("reload of version {}{}", version_, broken ? ", broken" : ""));
+    reloads_.push_back({control.submit_sync("call shortq_reload()"), version_, broken});
+}
+
+void Faults::collect_reloads() {
+    std::erase_if(reloads_, [&](Reload& reload) {
+        if (reload.submitted.reply.wait_for(milliseconds(0)) != std::future_status::ready)
+            return false;
+        const auto reply = reload.submitted.reply.get();
+        parts_.ledger.fault(
+            fmt::format("the reload of version {}: {}", reload.version, told(reply)));
+        if (reload.broken) {
+            if (reply) parts_.ledger.wrong("the reload of a broken script succeeded");
+            parts_.files.write_script(true);
+            ++counts_.broken_reloads;
+        } else if (reply) {  // Else its loader was killed, say.
+            const auto generation = reply->integer(0, 0).value_or(0);
+            parts_.versions.serving(static_cast<std::uint32_t>(generation), reload.version);
+            ++counts_.reloads;
+        }
+        return true;
+    });
+}
+
+void Faults::reload(Client& control) {
+    const bool broken = std::ranges::any_of(reloads_, &Reload::broken);
+    if (broken || reloads_.size() >= kReloadsAtOnce) return;
+    refresh();
+    begin_reload(control, false);
 }
 
 void Faults::reload_twice(Client& control) {
-    parts_.versions.writing(++version_);
-    parts_.files.refresh(version_);
-    parts_.ledger.fault(fmt::format("two reloads of version {} and a kill", version_));
-    auto first = control.submit_sync("call shortq_reload()");
-    auto second = control.submit_sync("call shortq_reload()");
+    reload(control);
+    reload(control);
     kill_worker();
-    for (auto* one : {&first, &second}) {
-        const auto reply = one->reply.get();
-        parts_.ledger.fault("reload: " + told(reply));
-        if (reply) ++counts_.reloads;
-    }
 }
 
 void Faults::reload_by_signal() {
-    parts_.versions.writing(++version_);
-    parts_.files.refresh(version_);
+    if (std::ranges::any_of(reloads_, &Reload::broken)) return;
+    refresh();
     send(parts_.primary.pid(), SIGHUP, "HUP to primary");
+    last_signal_ = Clock::now();
 }
 
+// Alone: another one would be broken, too.
 void Faults::reload_broken(Client& control) {
+    if (!reloads_.empty() || Clock::now() < last_signal_ + kSignalIsOver) return;
     parts_.files.write_script(false);
-    parts_.ledger.fault("reload of a broken script");
-    const auto reply = control.sync("call shortq_reload()");
-    parts_.ledger.fault("reload: " + told(reply));
-    if (reply) parts_.ledger.wrong("the reload of a broken script succeeded");
-    parts_.files.write_script(true);
-    ++counts_.broken_reloads;
+    begin_reload(control, true);
 }
 
 // ---- A query whose workers die
@@ -228,10 +279,13 @@ void Faults::poison(Client& control) {
     auto submitted = control.submit(plan.text, {}, plan.options);
     int kills = 0;
     pid_t last = -1;
-    while (submitted.reply.wait_for(milliseconds(20)) != std::future_status::ready) {
+    while (submitted.reply.wait_for(kLook) != std::future_status::ready) {
+        go_on(false);
+        collect_reloads();
         const auto victim = worker_running(control, plan.number);
         if (!victim || *victim == last) continue;
         last = *victim;
+        parts_.ledger.blow();
         send(last, SIGKILL, "kill worker of the poison");
         ++kills;
         ++counts_.worker_kills;

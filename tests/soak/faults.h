@@ -1,10 +1,12 @@
-// tests/soak/faults.h: what goes wrong, at random moments, one after the other.
+// tests/soak/faults.h: what goes wrong, at random moments.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/soak/data.h"
 #include "tests/soak/gate.h"
@@ -43,8 +45,16 @@ public:
     [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }
 
 private:
+    using Clock = std::chrono::steady_clock;
+
     void one(Client& control);
     void send(pid_t pid, int signal, const std::string& what);
+    // Other faults come meanwhile.
+    void stop_for(pid_t pid, std::chrono::milliseconds duration, const std::string& what);
+    void pause(std::chrono::milliseconds duration);
+    void go_on(bool all);  // Those whose time has come, or all.
+    void collect_reloads();
+    void begin_reload(Client& control, bool broken);
 
     void kill_worker();
     void kill_several_workers();
@@ -57,6 +67,7 @@ private:
     void stop_fork_server();
     void stop_primary();
     void restart_primary();
+    void refresh();
     void reload(Client& control);
     void reload_twice(Client& control);
     void reload_by_signal();
@@ -68,8 +79,20 @@ private:
     Parts parts_;
     Random random_;
     FaultCounts counts_;
+    struct Stopped {
+        pid_t pid = 0;
+        Clock::time_point until;
+        std::string what;
+    };
+    std::vector<Stopped> stopped_;
+    struct Reload {
+        Submitted submitted;
+        std::int64_t version = 0;
+        bool broken = false;
+    };
+    std::vector<Reload> reloads_;
     std::int64_t version_ = 1;
-    bool reloaded_ = false;
+    Clock::time_point last_signal_{};  // HUP.
 };
 
 }  // namespace shortq::soak

@@ -23,6 +23,7 @@ void Ledger::sent(const Plan& plan, const std::string& client) {
     entry.client = client;
     entry.sent = Clock::now();
     entry.patience = plan.patience;
+    entry.blows = blows_;
     open_.emplace(plan.number, std::move(entry));
 }
 
@@ -63,6 +64,11 @@ void Ledger::answered(std::uint64_t number, const std::string& client, const std
         violation(tally_.wrong_client, fmt::format("request {} got {}", number, *fault),
                   history_of(number, entry));
     }
+    if (outcome.starts_with("worker_lost") && !could_lose_workers(entry)) {
+        violation(tally_.wrong_client,
+                  fmt::format("request {} lost workers that nobody killed", number),
+                  history_of(number, entry));
+    }
     open_.erase(found);
 }
 
@@ -89,6 +95,17 @@ void Ledger::unexpected(std::uint64_t number, const std::string& client, const s
 void Ledger::wrong(const std::string& what) {
     const std::scoped_lock lock(mutex_);
     violation(tally_.wrong_client, what, {});
+}
+
+void Ledger::blow() {
+    const std::scoped_lock lock(mutex_);
+    ++blows_;
+}
+
+// Two of them must have died under it; one, if its rows were read as they came.
+bool Ledger::could_lose_workers(const Entry& entry) const {
+    const std::uint64_t least = entry.kind == Kind::kLarge ? 1 : 2;
+    return blows_ == 0 || blows_ - entry.blows >= least;
 }
 
 void Ledger::fault(const std::string& what) {

@@ -54,6 +54,8 @@ public:
     void unexpected(std::uint64_t number, const std::string& client, const std::string& what);
     // Content that is wrong beyond any one request.
     void wrong(const std::string& what);
+    // A worker is about to be killed or stopped. From the first on, nobody may lose one without.
+    void blow();
     // A fault that was made: it goes into the histories.
     void fault(const std::string& what);
     // Of another process.
@@ -79,10 +81,12 @@ private:
         Clock::time_point sent;
         std::chrono::milliseconds patience{};
         std::vector<Moment> history;
+        std::uint64_t blows = 0;  // Before it was sent.
         bool told_lost = false;
         bool may_be_cancelled = false;
     };
 
+    [[nodiscard]] bool could_lose_workers(const Entry& entry) const;
     [[nodiscard]] std::string history_of(std::uint64_t number, const Entry& entry) const;
     void violation(std::uint64_t& count, const std::string& what, const std::string& history);
 
@@ -91,6 +95,7 @@ private:
     mutable std::mutex mutex_;
     std::map<std::uint64_t, Entry> open_;
     std::deque<Moment> faults_;
+    std::uint64_t blows_ = 0;
     Tally tally_;
     std::map<std::string, std::uint64_t> outcomes_;
     const Clock::time_point start_ = Clock::now();

@@ -1,7 +1,7 @@
 #include "tests/soak/options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <array>
 #include <random>
 
 #include "tests/end-to-end/program.h"
@@ -53,6 +53,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& status) {
     app.add_option("--workers", options.workers, "Worker processes")
         ->check(CLI::Range(2U, 64U))
         ->capture_default_str();
+    auto* window = app.add_option("--window", options.window,
+                                  "Requests that a worker is given ahead, 0: no bound; default: "
+                                  "drawn from 1, 4 and 0")
+                       ->check(CLI::Range(0U, 1000U));
     app.add_flag("--light", options.light, "Fewer clients (default in builds with a sanitizer)");
     app.add_flag("--restarts", options.restarts,
                  "Kill the primary now and then, and start it again on the same port");
@@ -75,6 +79,8 @@ std::optional<Options> parse_options(int argc, char** argv, int& status) {
         return std::nullopt;
     }
     options.length = std::chrono::milliseconds(static_cast<std::int64_t>(minutes * 60'000));
+    constexpr std::array kWindows{1U, 4U, 0U};
+    if (window->count() == 0) options.window = kWindows[options.seed % kWindows.size()];
     if (options.keep.empty()) {
         options.keep = std::filesystem::temp_directory_path() /
                        ("shortq-soak-" + std::to_string(options.seed));

@@ -14,6 +14,7 @@ struct Options {
     std::uint64_t seed = 0;
     std::string spawn = "fork";
     unsigned workers = 4;
+    unsigned window = 1;
     bool light = false;          // A quarter of the clients.
     bool restarts = false;       // The primary is killed, too.
     std::filesystem::path keep;  // Where the primary's log goes after a violation.

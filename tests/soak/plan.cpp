@@ -52,7 +52,14 @@ std::string text_of(const Plan& plan, Random& random) {
             return fmt::format("select x from missing_{}", number);
         case Kind::kRefused:
             return fmt::format("create table written_{} (i int)", number);
+        case Kind::kSpilling:
+            return fmt::format(
+                "select {}::bigint as n, count(distinct i)::bigint as l from range({}) r(i)",
+                number, plan.expected);
+        case Kind::kHeavy:
+            return fmt::format("select {}::bigint as n, length(?)::bigint as l", number);
         case Kind::kEndless:
+        case Kind::kForever:
         case Kind::kSyncEndless:
             return fmt::format("select {}::bigint as n, {} as c", number, kNeverEnds);
         case Kind::kSync:
@@ -83,18 +90,20 @@ void set_outcomes(Plan& plan) {
         case Kind::kEndless:
         case Kind::kSyncEndless:
             return only(ErrorCode::kTimeout);
+        case Kind::kForever:
+            return only(ErrorCode::kCancelled);
         default:
             return;
     }
 }
 
-bool ends(Kind kind) { return kind != Kind::kEndless && kind != Kind::kSyncEndless; }
+bool needs_deadline(Kind kind) { return kind == Kind::kEndless || kind == Kind::kSyncEndless; }
 
 void set_options(Plan& plan, Random& random, const Versions& versions) {
     plan.options.priority = static_cast<RequestPriority>(random.between(0, 2));
-    if (!ends(plan.kind)) {
+    if (needs_deadline(plan.kind)) {
         plan.options.timeout = random.milliseconds(100, 1200);
-    } else if (random.one_in(6)) {
+    } else if (plan.kind != Kind::kForever && random.one_in(6)) {
         plan.options.timeout = random.milliseconds(20, 3000);
     }
     if (!plan.sync && random.one_in(5)) {
@@ -112,8 +121,8 @@ std::string wrong(const char* what, std::int64_t got, std::int64_t expected) {
 // Whether a version may have answered.
 std::optional<std::string> fault_of_version(const Plan& plan, std::int64_t version,
                                             std::uint32_t generation, const Versions& versions) {
-    if (generation < plan.options.min_generation)
-        return wrong("the generation", generation, plan.options.min_generation) + " or later";
+    const auto oldest = std::max(plan.options.min_generation, plan.least_generation);
+    if (generation < oldest) return wrong("the generation", generation, oldest) + " or later";
     const auto least = std::max(plan.least_version, versions.least(generation));
     if (version < least)
         return wrong("the version", version, least) +
@@ -161,8 +170,14 @@ const char* name_of(Kind kind) noexcept {
             return "missing";
         case Kind::kRefused:
             return "refused";
+        case Kind::kSpilling:
+            return "spilling";
+        case Kind::kHeavy:
+            return "heavy";
         case Kind::kEndless:
             return "endless";
+        case Kind::kForever:
+            return "forever";
         case Kind::kSync:
             return "sync";
         case Kind::kSyncError:
@@ -194,6 +209,11 @@ Plan make_plan(Random& random, Kind kind, std::uint64_t number, const Versions& 
     if (kind == Kind::kLarge) plan.repeat = random.one_in(8) ? 30 : random.between(1, 8);
     if (kind == Kind::kParameter)
         plan.parameters.push_back({{}, static_cast<std::int64_t>(number)});
+    if (kind == Kind::kSpilling) plan.expected = random.between(2'000'000, 4'000'000);
+    if (kind == Kind::kHeavy) {
+        plan.expected = random.between(1'000'000, 6'000'000);
+        plan.parameters.push_back({{}, std::string(std::size_t(plan.expected), 'x')});
+    }
     plan.text = text_of(plan, random);
     set_options(plan, random, versions);
     set_outcomes(plan);
@@ -208,6 +228,10 @@ void allow_restart(Plan& plan) {
 
 std::optional<std::string> fault_of_error(const Plan& plan, const Error& error) {
     const auto told = fmt::format("{}: {} ({})", name_of(error.code), error.message, error.where);
+    // A worker may have too little memory for it, even if it spills.
+    const bool too_big = error.code == ErrorCode::kQueryError && plan.kind == Kind::kSpilling &&
+                         error.message.find("Out of Memory") != std::string::npos;
+    if (too_big) return std::nullopt;
     if (!plan.may_fail.has(error.code)) return "an error that it should not get: " + told;
     const bool own_words = error.code == ErrorCode::kQueryError;
     if (own_words && error.message.find(std::to_string(plan.number)) == std::string::npos)
@@ -227,6 +251,13 @@ std::optional<std::string> fault_of_result(const Plan& plan, const Table& table,
     if (cell(table, 0) != std::int64_t(plan.number))
         return wrong("its number", cell(table, 0), std::int64_t(plan.number));
     if (plan.sync) return std::nullopt;
+    const auto& facts = table.facts();
+    if (facts.worker == 0) return "a reply of nobody's";
+    if (facts.rows != 1) return wrong("its facts' number of rows", std::int64_t(facts.rows), 1);
+    if (plan.kind == Kind::kSpilling || plan.kind == Kind::kHeavy) {
+        if (cell(table, 1) == plan.expected) return std::nullopt;
+        return wrong("the second column", cell(table, 1), plan.expected);
+    }
     return fault_of_sum(plan, table, versions);
 }
 
@@ -262,6 +293,8 @@ std::optional<std::string> LargeCheck::finish(const ReplyFacts& facts, const Ver
     if (fault_) return fault_;
     if (rows_ != kRows * plan_.repeat)
         return wrong("the number of rows", rows_, kRows * plan_.repeat);
+    if (std::int64_t(facts.rows) != rows_)
+        return wrong("its facts' number of rows", std::int64_t(facts.rows), rows_);
     if (sum_ != checksum(version_) * plan_.repeat)
         return wrong("the sum", sum_, checksum(version_) * plan_.repeat);
     return fault_of_version(plan_, version_, facts.generation, versions);

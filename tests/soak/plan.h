@@ -25,7 +25,10 @@ enum class Kind {
     kError,        // Fails in the engine, with its number in the message.
     kMissing,      // Fails in the binder, with its number in the message.
     kRefused,      // Would write.
-    kEndless,      // Never ends by itself.
+    kSpilling,     // Takes more memory than a worker has.
+    kHeavy,        // Its parameter has megabytes.
+    kEndless,      // Never ends by itself: has a deadline.
+    kForever,      // Nor does this one: it has to be cancelled.
     kSync,         // At the primary, as are the following ones.
     kSyncError,    //
     kSyncView,     // Looks at the primary's own tables.
@@ -58,7 +61,9 @@ struct Plan {
     std::int64_t repeat = 1;                // kLarge: how often the data comes.
     bool may_succeed = true;                // kEndless and such cannot.
     ErrorSet may_fail;                      // What it may get instead of its result, or must get.
+    std::int64_t expected = 0;              // kSpilling, kHeavy: the second column.
     std::int64_t least_version = 0;         // Of the data that may answer.
+    std::uint32_t least_generation = 0;     // The newest that its client had seen.
     std::chrono::milliseconds patience{0};  // Without a reply for so long, it is lost.
 };
 

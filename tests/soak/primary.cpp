@@ -16,9 +16,9 @@ std::vector<std::string> arguments_of(const Options& options, const std::string&
                                       std::uint16_t port) {
     // Its own session: Ctrl-C is for the soak alone. And if the soak is killed, it goes, too.
     return {"--pdeathsig", "KILL", "setsid", SHORTQ_PROGRAM, "--port", std::to_string(port),
-            "--spawn", options.spawn,
+            "--spawn", options.spawn, "--window", std::to_string(options.window),
             // Small limits, so that they are met.
-            "--memory-limit", "2G", "--max-pending", "2000", "--max-pending-per-client", "300",
+            "--memory-limit", "1G", "--max-pending", "2000", "--max-pending-per-client", "300",
             "--grace", "1", "--stall", "10", "--drain", "5", std::to_string(options.workers),
             script};
 }
@@ -117,7 +117,6 @@ std::string unrest_of_stats(Client& control) {
            stats["requests_accepted"] - stats["requests_answered"] - stats["requests_failed"] -
                stats["requests_dropped"] - 1,
            0);
-    expect("worker_messages_malformed", stats["worker_messages_malformed"], 0);
     return found;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -34,7 +35,11 @@ using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
 volatile std::sig_atomic_t interrupted = 0;
-extern "C" void on_signal(int) { interrupted = 1; }
+// The first one ends the run; after that, another one ends the process.
+extern "C" void on_signal(int number) {
+    interrupted = 1;
+    std::signal(number, SIG_DFL);
+}
 
 constexpr std::uint64_t kRawStream = 50;
 constexpr milliseconds kTick{100};
@@ -64,6 +69,7 @@ private:
     void begin_thread(std::function<void()> body) { threads_.emplace_back(std::move(body)); }
     void rest(bool last);
     [[nodiscard]] std::string wait_for_rest();
+    [[nodiscard]] std::string strangers(std::size_t processes) const;
     void end_clients();
     void end_primary();
     void judge(const Account& account);
@@ -89,7 +95,7 @@ private:
     std::unique_ptr<Noise> noise_;
     std::vector<std::thread> threads_;
     std::size_t standing_clients_ = 0;
-    bool complained_ = false;
+    std::atomic<bool> complained_{false};
     Clock::time_point start_ = Clock::now();
 };
 
@@ -116,8 +122,9 @@ Soak::Soak(const Options& options)
     primary_.start();
     versions_.serving(1, 1);
     start_ = Clock::now();
-    report_.say(fmt::format("soak: seed {}, primary {} at {}, {} workers ({})", options_.seed,
-                            primary_.pid(), primary_.endpoint(), options_.workers, options_.spawn));
+    report_.say(fmt::format("soak: seed {}, primary {} at {}, {} workers ({}, window {})",
+                            options_.seed, primary_.pid(), primary_.endpoint(), options_.workers,
+                            options_.spawn, options_.window));
     begin_clients();
 }
 
@@ -208,12 +215,19 @@ std::string Soak::wait_for_rest() {
             std::this_thread::sleep_for(kTick);
             continue;
         }
-        unrest = soak::unrest(*control_, options_.workers, standing_clients_);
+        unrest = soak::unrest(*control_, options_.workers, standing_clients_) +
+                 strangers(primary_.workers().size());
         if (unrest.empty()) return {};
         std::this_thread::sleep_for(kTick);
     }
     for (const auto& one : ledger_.oldest(3)) unrest += '\n' + one;
     return unrest;
+}
+
+// Worker processes beside those that the primary knows.
+std::string Soak::strangers(std::size_t processes) const {
+    if (processes == options_.workers) return {};
+    return fmt::format("there are {} processes of workers; ", processes);
 }
 
 void Soak::end_clients() {
