@@ -1,0 +1,44 @@
+// tests/fuzz/libfuzzer_main.cpp: hands the inputs of libFuzzer to a target.
+//   shortq_fuzz TARGET [libFuzzer's options] [CORPUS...]
+//   shortq_fuzz --list
+#include <cstdint>
+#include <cstdio>
+
+#include "tests/fuzz/fuzz.h"
+
+namespace {
+
+using namespace shortq::fuzz;  // NOLINT(google-build-using-namespace): this is its main file.
+
+const Target* target = nullptr;
+
+void list() {
+    for (const auto& one : targets())
+        std::printf("%.*s %zu %.*s\n", static_cast<int>(one.name.size()), one.name.data(),
+                    one.bytes_max, static_cast<int>(one.about.size()), one.about.data());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+    const std::string_view name = *argc > 1 ? (*argv)[1] : "";
+    if (name == "--list") {
+        list();
+        std::exit(0);
+    }
+    target = find_target(name);
+    if (target == nullptr) {
+        std::fputs("usage: shortq_fuzz TARGET [OPTION...] [CORPUS...]; targets: --list\n", stderr);
+        std::exit(2);
+    }
+    // The name is ours: libFuzzer sees what is behind it.
+    (*argv)[1] = (*argv)[0];
+    ++*argv;
+    --*argc;
+    return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    target->run({reinterpret_cast<const std::byte*>(data), size});
+    return 0;
+}
