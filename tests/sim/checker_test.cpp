@@ -16,8 +16,10 @@ constexpr core::RequestId kRequest{std::uint64_t{1} << 32};
 
 // A log up to one request at one worker, without fault.
 struct Log {
-    Checker checker{core::Options{}};
+    std::vector<std::string> violations;
+    Checker checker{core::Options{}, violations};
     core::Totals totals;
+    core::Time now{1};
 
     Log() {
         step(core::Started{}, {core::SpawnWorker{.worker = kWorker, .seat = 1, .generation = 1}});
@@ -41,10 +43,15 @@ struct Log {
         return arrived;
     }
     static core::ForwardReply forward() {
-        return {.to = {.client = kClient, .client_request = 5}, .last = true};
+        core::ForwardReply action;
+        action.to.client = kClient;
+        action.to.client_request = 5;
+        action.to.seat = 1;
+        action.to.generation = 1;
+        return action;
     }
     void step(const core::Event& event, const std::vector<core::Action>& actions) {
-        checker.step(core::Time{1}, event, actions, totals);
+        checker.step(now, event, actions, totals, {});
     }
     void answered() {
         totals.at_workers = 0;
@@ -57,8 +64,8 @@ TEST(CheckerTest, RightLogPasses) {
     Log log;
     log.answered();
     log.step(Log::reply(), {Log::forward(), core::Release{kRequest}});
-    log.checker.settled(log.totals);
-    EXPECT_THAT(log.checker.violations(), IsEmpty());
+    log.checker.stopped(log.totals);
+    EXPECT_THAT(log.violations, IsEmpty());
 }
 
 // Goal: a second reply is found. Method: the right log with its last action doubled.
@@ -66,14 +73,14 @@ TEST(CheckerTest, SecondReplyIsFound) {
     Log log;
     log.answered();
     log.step(Log::reply(), {Log::forward(), Log::forward(), core::Release{kRequest}});
-    EXPECT_THAT(log.checker.violations(), Contains(HasSubstr("a second reply")));
+    EXPECT_THAT(log.violations, Contains(HasSubstr("a second reply")));
 }
 
 // Goal: a swallowed reply is found. Method: the final reply arrives and nothing comes of it.
 TEST(CheckerTest, SwallowedReplyIsFound) {
     Log log;
     log.step(Log::reply(), {});
-    EXPECT_THAT(log.checker.violations(), Contains(HasSubstr("swallowed")));
+    EXPECT_THAT(log.violations, Contains(HasSubstr("swallowed")));
 }
 
 // Goal: an overfull window is found. Method: a second request to a worker with window 1.
@@ -86,7 +93,7 @@ TEST(CheckerTest, OverfullWindowIsFound) {
     log.totals.at_workers = 2;
     log.step(second, {core::Accepted{.request = id, .serial = 2},
                       core::SendToWorker{.worker = kWorker, .request = id}});
-    EXPECT_THAT(log.checker.violations(), Contains(HasSubstr("window")));
+    EXPECT_THAT(log.violations, Contains(HasSubstr("window")));
 }
 
 // Goal: an idle worker beside a waiting request is found. Method: it is accepted and not sent.
@@ -98,7 +105,7 @@ TEST(CheckerTest, IdleWorkerBesideAWaitingRequestIsFound) {
     log.totals.queued = 1;
     log.step(Log::request(),
              {core::Accepted{.request = core::RequestId{std::uint64_t{2} << 32}, .serial = 2}});
-    EXPECT_THAT(log.checker.violations(), Contains(HasSubstr("although a worker has room")));
+    EXPECT_THAT(log.violations, Contains(HasSubstr("beside a worker with room")));
 }
 
 // Goal: a miscounted gauge is found. Method: the totals say something else.
@@ -106,14 +113,51 @@ TEST(CheckerTest, MiscountedGaugeIsFound) {
     Log log;
     log.totals.bytes = 3;
     log.step(core::TimeReached{}, {});
-    EXPECT_THAT(log.checker.violations(), Contains(HasSubstr("bytes")));
+    EXPECT_THAT(log.violations, Contains(HasSubstr("bytes")));
 }
 
-// Goal: a request that is left over after healing is found. Method: settled() too early.
+// Goal: a request that is left over at the end is found. Method: stopped() too early.
 TEST(CheckerTest, LeftOverRequestIsFound) {
     Log log;
-    log.checker.settled(log.totals);
-    EXPECT_THAT(log.checker.violations(), Contains(HasSubstr("unanswered")));
+    log.checker.stopped(log.totals);
+    EXPECT_THAT(log.violations, Contains(HasSubstr("unanswered")));
+}
+
+// Goal: a killing without a cause is found. Method: nothing has happened to the worker.
+TEST(CheckerTest, KillingWithoutACauseIsFound) {
+    Log log;
+    log.step(core::TimeReached{}, {core::KillWorker{kWorker}});
+    EXPECT_THAT(log.violations, Contains(HasSubstr("killed without a cause")));
+}
+
+// Goal: an interrupt that hits another query is found. Method: nobody has cancelled this one.
+TEST(CheckerTest, InterruptOfAnInnocentQueryIsFound) {
+    Log log;
+    log.step(core::TimeReached{}, {core::Interrupt{.worker = kWorker, .request = kRequest}});
+    EXPECT_THAT(log.violations, Contains(HasSubstr("interrupted for nobody")));
+}
+
+// Goal: a lost wake-up is found. Method: the next thing that happens is after a deadline.
+TEST(CheckerTest, MissedDeadlineIsFound) {
+    Log log;
+    auto timed = Log::request();
+    timed.client_request = 6;
+    timed.timeout = std::chrono::milliseconds(10);
+    log.totals.accepted = 2;
+    log.totals.queued = 1;
+    log.step(timed,
+             {core::Accepted{.request = core::RequestId{std::uint64_t{2} << 32}, .serial = 2}});
+    EXPECT_THAT(log.violations, IsEmpty());
+    log.now += std::chrono::milliseconds(11);
+    log.step(core::ClientHeard{kClient}, {});
+    EXPECT_THAT(log.violations, Contains(HasSubstr("nobody woke")));
+}
+
+// Goal: a timer that stays due is found. Method: after time was judged, it is to be judged again.
+TEST(CheckerTest, SpinningTimerIsFound) {
+    Log log;
+    log.checker.step(log.now, core::TimeReached{}, {}, log.totals, log.now);
+    EXPECT_THAT(log.violations, Contains(HasSubstr("due still")));
 }
 
 }  // namespace

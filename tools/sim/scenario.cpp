@@ -54,10 +54,16 @@ Scenario draw_scenario(Dice& dice) {
     out.deaf = sometimes(dice, 0.3, 0.3);
     out.hang = sometimes(dice, 0.3, 0.05);
     out.burst = sometimes(dice, 0.5, 0.95);
-    out.client_lost = sometimes(dice, 0.4, 0.03);
+    out.network_hiccup = sometimes(dice, 0.3, 0.02);
+    out.client_dies = sometimes(dice, 0.3, 0.02);
+    out.client_leaves = sometimes(dice, 0.3, 0.02);
+    out.client_cut = sometimes(dice, 0.3, 0.02);
     out.client_silent = sometimes(dice, 0.3, 0.01);
     out.worker_crash = sometimes(dice, 0.4, 0.05);
     out.worker_silent = sometimes(dice, 0.3, 0.01);
+    out.ghosts = sometimes(dice, 0.4, 0.5);
+    out.slow_load = sometimes(dice, 0.2, 0.5);
+    out.start_fails = dice.chance(0.01);
     out.load_failure = sometimes(dice, 0.3, 0.5);
     out.load_hang = sometimes(dice, 0.2, 0.3);
     out.stop_hang = sometimes(dice, 0.3, 0.5);

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "primary/core/types.h"
-#include "tools/sim/random.h"
+#include "tools/sim/dice.h"
 
 namespace shortq::sim {
 
@@ -27,19 +27,25 @@ struct Scenario {
     std::uint64_t piece_bytes = 0;  // At most.
     double error = 0;
     double poison = 0;
-    double deaf = 0;   // Ignores interrupts.
-    double hang = 0;   // Only together with a deadline.
-    double burst = 0;  // The next request comes at once.
-    double client_lost = 0;
-    double client_silent = 0;
+    double deaf = 0;            // Ignores interrupts.
+    double hang = 0;            // Only together with a deadline.
+    double burst = 0;           // The next request comes at once.
+    double network_hiccup = 0;  // Per message: takes long, and all behind it.
+    double client_dies = 0;
+    double client_leaves = 0;    // With a word.
+    double client_cut = 0;       // Its connection breaks; it connects again.
+    double client_silent = 0;    // The network between, for a while.
     double worker_crash = 0;     // Per request, not the request's fault.
     double worker_silent = 0;    // Per request.
     double worker_worn_out = 0;  // After a reply.
-    double load_failure = 0;     // Not in generation 1.
-    double load_hang = 0;        // Not in generation 1.
-    double stop_hang = 0;        // Does not leave when asked to.
-    double sick = 0;             // Per request.
-    double unreachable = 0;      // Per request: a send fails, and the worker dies.
+    double ghosts = 0;           // Messages of workers that are gone, and replies twice.
+    double slow_load = 0;
+    bool start_fails = false;  // Nobody can load the first generation.
+    double load_failure = 0;   // Later.
+    double load_hang = 0;      // Later.
+    double stop_hang = 0;      // Does not leave when asked to.
+    double sick = 0;           // Per request.
+    double unreachable = 0;    // Per request: a send fails, and the worker dies.
     std::uint32_t reloads = 0;
     std::uint32_t drains = 0;
     std::uint32_t kills = 0;

@@ -1,4 +1,4 @@
-// tools/sim/random.h: the simulator's dice: one seed, the same throws on every machine.
+// tools/sim/dice.h: the simulator's dice: one seed, the same throws on every machine.
 #pragma once
 
 #include <chrono>
