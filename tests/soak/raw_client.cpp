@@ -207,7 +207,8 @@ void RawClient::on(const proto::Reply& reply, const std::vector<zmq::message_t>&
                                                     reply.sequence, reply.attempt, reply.last));
     }
     auto& waiting = found->second;
-    if (waiting.streaming && reply.attempt > 0 && waiting.taken > 0)
+    const auto& assembly = waiting.assembly;
+    if (waiting.streaming && assembly.begun() && reply.attempt != assembly.attempt())
         scene_.ledger.wrong(fmt::format("the stream {} began again", reply.id));
     const auto table = waiting.assembly.add(reply, bodies);
     if (!table) {
