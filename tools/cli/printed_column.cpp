@@ -38,7 +38,8 @@ PrintedColumn::PrintedColumn(const Table& table, std::size_t column)
     is_text_ = is_text_format(format) && !dictionary;
     free_text_ = is_text_ || dictionary || format.starts_with('+') || format.starts_with("vz") ||
                  format == "z" || format == "Z" || format.starts_with("w:");
-    asks_table_ = dictionary || format.starts_with("+u") || format == "n";
+    // Formats without a bitmap of their own: unions, and those without buffers.
+    asks_table_ = dictionary || format.starts_with("+u") || array.buffers.empty();
     if (!asks_table_ && array.null_count != 0) validity_ = array.buffers[0].bytes;
     if (dictionary || format.size() != 1) return;
     try_values<std::int8_t>();

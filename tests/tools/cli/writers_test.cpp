@@ -54,6 +54,17 @@ TEST(CsvWriterTest, EmptyResultsHaveAHeaderAndNoResultHasNothing) {
     EXPECT_EQ(print(Format::kCsv, Table()), "");
 }
 
+// Run ends have no bitmap that could say which rows are null, whatever their count says.
+TEST(CsvWriterTest, NullsWithoutABitmapAreNotLookedUp) {
+    Array runs;
+    runs.length = 3;
+    runs.null_count = 2;
+    runs.children = {fixed<std::int32_t>({1, 3}), fixed<std::int64_t>({7, 8})};
+    const auto table =
+        single(field("r", "+r", {field("run_ends", "i"), field("values", "l")}), runs);
+    EXPECT_EQ(print(Format::kCsv, table), "r\n<+r>\n<+r>\n<+r>\n");
+}
+
 TEST(JsonWriterTest, ParsesBackToTheSameValues) {
     const auto parsed = nlohmann::json::parse(print(Format::kJson, awkward()));
     ASSERT_EQ(parsed.size(), 6U);
