@@ -102,10 +102,10 @@ void Ledger::blow() {
     ++blows_;
 }
 
-// Two of them must have died under it; one, if its rows were read as they came.
+// Two workers must have died under it. Rows that are read as they come end with one that dies, or
+// that an operator kills or a reload interrupts.
 bool Ledger::could_lose_workers(const Entry& entry) const {
-    const std::uint64_t least = entry.kind == Kind::kLarge ? 1 : 2;
-    return blows_ == 0 || blows_ - entry.blows >= least;
+    return entry.kind == Kind::kLarge || blows_ == 0 || blows_ - entry.blows >= 2;
 }
 
 void Ledger::fault(const std::string& what) {
