@@ -15,11 +15,13 @@
 namespace shortq::primary {
 namespace {
 
-// A full disk is worse than a failed query: each worker's share of what is free now.
+// A full disk is worse than a failed query: each worker's share of what is free now. But a moment
+// without room is not to last for a worker's life.
 std::uint64_t spill_bytes_max(const std::filesystem::path& folder, std::uint32_t workers) {
     std::error_code error;
     const auto space = std::filesystem::space(folder, error);
-    return error ? 0 : space.available / 10 * 9 / workers;
+    if (error) return 0;
+    return std::max(space.available / 10 * 9, space.capacity / 10) / workers;
 }
 
 }  // namespace

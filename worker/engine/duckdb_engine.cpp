@@ -59,10 +59,6 @@ Result<void> DuckDbEngine::open() {
     if (options_.memory_limit_bytes > 0) {
         settings.emplace_back("memory_limit", std::to_string(options_.memory_limit_bytes) + "B");
     }
-    if (options_.temp_bytes_max > 0) {
-        settings.emplace_back("max_temp_directory_size",
-                              std::to_string(options_.temp_bytes_max) + "B");
-    }
     for (const auto& [name, value] : settings) {
         if (duckdb_set_config(config.get(), name, value.c_str()) != DuckDBSuccess) {
             return fail(ErrorCode::kBadRequest,
@@ -79,7 +75,14 @@ Result<void> DuckDbEngine::open() {
     auto connection = connect();
     if (!connection) return tl::unexpected(connection.error());
     connection_ = std::move(*connection);
-    return {};
+    return limit_spilling();
+}
+
+// Given to an engine that opens, the limit is shown but not kept.
+Result<void> DuckDbEngine::limit_spilling() {
+    if (options_.temp_bytes_max == 0 || options_.temp_directory.empty()) return {};
+    return execute(connection_.get(), "SET max_temp_directory_size='" +
+                                          std::to_string(options_.temp_bytes_max) + "B'");
 }
 
 Result<Connection> DuckDbEngine::connect() const {
@@ -250,13 +253,10 @@ Result<void> DuckDbEngine::apply_limits() {
         "SET threads=" + std::to_string(options_.threads),
         options_.memory_limit_bytes > 0 ? "SET memory_limit=" + bytes(options_.memory_limit_bytes)
                                         : "RESET memory_limit"};
-    if (options_.temp_bytes_max > 0) {
-        statements.push_back("SET max_temp_directory_size=" + bytes(options_.temp_bytes_max));
-    }
     for (const std::string& statement : statements) {
         if (auto done = execute(connection_.get(), statement); !done) return done;
     }
-    return {};
+    return limit_spilling();
 }
 
 // A script's limits hold for its own statements. Were they to hold for queries, as well, each

@@ -47,6 +47,7 @@ private:
     [[nodiscard]] Result<void> begin_session(Start start);
     [[nodiscard]] Result<void> begin_fork();
     [[nodiscard]] Result<void> apply_limits();
+    [[nodiscard]] Result<void> limit_spilling();
     [[nodiscard]] Result<void> end_script(const std::vector<std::string>& limits_before);
     [[nodiscard]] Result<void> lock_down();
     [[nodiscard]] Result<void> judged(Result<void> outcome);

@@ -332,5 +332,18 @@ TEST(DuckDbEngineTest, TheErrorOfATaskIsNotLost) {
     }
 }
 
+// Goal: the limit on what may be spilled is kept, not only shown. Method: a sort that needs more.
+TEST(DuckDbSpillTest, TheLimitOfSpillingIsKept) {
+    TempFolder folder;
+    const auto engine = make({.memory_limit_bytes = 20'000'000,
+                              .temp_directory = folder.path() / "spill",
+                              .temp_bytes_max = 1'000'000});
+    ASSERT_TRUE(engine->load(""));
+    EXPECT_THAT(ask(*engine,
+                    "SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY hash(i), i) "
+                    "FROM range(2000000) t(i))"),
+                HasSubstr("max_temp_directory_size"));
+}
+
 }  // namespace
 }  // namespace shortq::engine::testing
