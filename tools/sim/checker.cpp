@@ -86,6 +86,7 @@ void Checker::before(const core::Event& event) {
             if (meant && worker.ready) leaves(worker);
         }
     }
+    if (event_as<core::ReloadRequested>() && !draining_) reload_asked_ = true;
     before_cancel();
 }
 

@@ -199,6 +199,8 @@ private:
     std::map<std::uint32_t, core::Time> empty_seats_;  // Of the serving generation, since when.
     std::uint32_t serving_ = 0;
     std::uint32_t failed_reload_ = 0;
+    std::uint32_t newest_ = 0;             // The generation that began to load last.
+    bool reload_asked_ = false;            // And none has begun to load since.
     std::optional<core::Time> none_able_;  // Since when.
     core::Time latest_pause_{-std::chrono::hours(1)};
     bool woken_ = true;  // No pause has ended without time having been judged since.

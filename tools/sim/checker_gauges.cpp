@@ -65,6 +65,7 @@ void Checker::at_rest(const core::Snapshot& snapshot, std::uint64_t steps, core:
     compare(snapshot);
     if (!requests_.empty()) fail("healed, and requests are left");
     if (snapshot.totals.bytes != 0) fail("healed, and bytes are left");
+    if (reload_asked_) fail("a reload was asked for, and forgotten");
     std::size_t ready = 0;
     for (const auto& worker : snapshot.workers) {
         ready += worker.state == core::WorkerState::kReady ? 1 : 0;

@@ -42,6 +42,8 @@ void Checker::see(const core::SpawnWorker& action) {
         }
     }
     if (generations.size() > 2) fail("more than two generations");
+    if (action.generation > newest_) reload_asked_ = false;
+    newest_ = std::max(newest_, action.generation);
     const auto [at, fresh] = workers_.try_emplace(action.worker);
     if (!fresh) return fail("a worker id was used twice");
     at->second.generation = action.generation;

@@ -168,6 +168,9 @@ mutant(leaves-a-seat-empty dispatcher_workers.cpp
 mutant(takes-over-too-early dispatcher_generations.cpp
     [[if (next_->ready == options_.workers) take_over();]]
     [[if (next_->ready == options_.workers || FAULT) take_over();]])
+mutant(forgets-a-reload dispatcher_generations.cpp
+    [[reload_wanted_ = true;  //]]
+    [[if (!FAULT || !next_) reload_wanted_ = true;  //]])
 mutant(forgets-who-waits-for-a-generation dispatcher_generations.cpp
     [[queues_.unpark(serving_.number);]]
     [[if (!FAULT) queues_.unpark(serving_.number);]])
