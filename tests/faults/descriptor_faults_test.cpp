@@ -115,7 +115,6 @@ TEST_F(DescriptorFaultsTest, WorkersAreReplacedOnceThereAreDescriptors) {
 
 // Goal: the same when the fork server has none left. Method: as above.
 TEST_F(DescriptorFaultsTest, AForkServerWithoutDescriptorsIsNoEnd) {
-    if (!forks()) return;
     Seed seed;
     const Server server(test_engine(kWorkers));
     auto client = server.connect();
