@@ -14,6 +14,9 @@
 
 #include "tests/fuzz/fuzz.h"
 
+// Of a sanitizer's library, where there is one.
+extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
+
 namespace {
 
 using namespace shortq::fuzz;  // NOLINT(google-build-using-namespace): this is its main file.
@@ -22,12 +25,26 @@ namespace fs = std::filesystem;
 // What is being fed, to be shown if it is the last thing that this process does.
 std::string current;
 
-extern "C" void show_current(int signal) {
+void show_current() {
     std::fputs("fuzz: the input that did it, in hex:\n", stderr);
     for (const char c : current) std::fprintf(stderr, "%02x", static_cast<unsigned char>(c));
     std::fputc('\n', stderr);
+}
+
+extern "C" void die_of(int signal) {
+    show_current();
     std::signal(signal, SIG_DFL);
     std::raise(signal);
+}
+
+// A sanitizer sees the bad accesses itself, and says more about them.
+void watch_for_death() {
+    std::signal(SIGABRT, die_of);
+    if (__sanitizer_set_death_callback != nullptr) {
+        __sanitizer_set_death_callback(show_current);
+        return;
+    }
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(signal, die_of);
 }
 
 std::string read_file(const fs::path& path) {
@@ -130,11 +147,11 @@ int main(int argc, char** argv) try {
         std::fputs("fuzz: the corpus is empty\n", stderr);
         return 2;
     }
-    std::signal(SIGABRT, show_current);
+    watch_for_death();
     std::set_terminate(std::abort);  // An exception that leaves a target is a bug of it.
     return replay(*target, changes, corpus);
 } catch (const std::exception& error) {
     std::fprintf(stderr, "fuzz: %s\n", error.what());
-    show_current(SIGABRT);
+    show_current();
     return 1;
 }

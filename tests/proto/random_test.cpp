@@ -23,7 +23,7 @@ using test::Bytes;
 
 std::size_t inputs() {
     const char* text = std::getenv("SHORTQ_FUZZ_INPUTS");
-    return text == nullptr ? 200'000 : std::strtoull(text, nullptr, 10);
+    return text == nullptr ? 30'000 : std::strtoull(text, nullptr, 10);
 }
 
 class Noise {
