@@ -140,7 +140,7 @@ void Faults::cancel_by_call(Client& control) {
     if (!query || query->rows() == 0) return;
     const auto serial = query->integer(0, 0).value_or(0);
     const auto request = query->integer(0, 1).value_or(0);
-    parts_.ledger.allow_cancel(static_cast<std::uint64_t>(request));
+    if (!parts_.ledger.allow_cancel(static_cast<std::uint64_t>(request))) return;
     parts_.ledger.fault(fmt::format("call shortq_cancel({}) of request {}", serial, request));
     static_cast<void>(control.sync(fmt::format("call shortq_cancel({})", serial)));
     ++counts_.calls;

@@ -33,12 +33,13 @@ void Ledger::note(std::uint64_t number, const std::string& what) {
     if (found != open_.end()) found->second.history.push_back({Clock::now(), what});
 }
 
-void Ledger::allow_cancel(std::uint64_t number) {
+bool Ledger::allow_cancel(std::uint64_t number) {
     const std::scoped_lock lock(mutex_);
     const auto found = open_.find(number);
-    if (found == open_.end()) return;
+    if (found == open_.end()) return false;
     found->second.may_be_cancelled = true;
     found->second.history.push_back({Clock::now(), "is cancelled by somebody else"});
+    return true;
 }
 
 void Ledger::answered(std::uint64_t number, const std::string& client, const std::string& outcome,

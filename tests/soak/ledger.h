@@ -43,8 +43,8 @@ public:
     void sent(const Plan& plan, const std::string& client);
     // Something that the request went through.
     void note(std::uint64_t number, const std::string& what);
-    // Somebody else cancels it.
-    void allow_cancel(std::uint64_t number);
+    // Somebody else is about to cancel it. False: it is answered, or of another process.
+    [[nodiscard]] bool allow_cancel(std::uint64_t number);
     // Its final reply has come to `client`; `fault`: what is wrong with its content.
     void answered(std::uint64_t number, const std::string& client, const std::string& outcome,
                   bool ok, const std::optional<std::string>& fault);

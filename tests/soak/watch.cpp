@@ -1,11 +1,13 @@
 #include "tests/soak/watch.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <sstream>
 
 namespace shortq::soak {
 namespace {
@@ -21,6 +23,15 @@ Number median_of(std::vector<Number> numbers) {
     return *middle;
 }
 
+double anonymous_kilobytes(pid_t pid) {
+    std::istringstream status(test::read_file("/proc/" + std::to_string(pid) + "/status"));
+    for (std::string name; status >> name;) {
+        double kilobytes = 0;
+        if (name == "RssAnon:" && status >> kilobytes) return kilobytes;
+    }
+    return 0;
+}
+
 std::int64_t entries(const std::string& folder) {
     std::error_code ignored;
     return std::distance(std::filesystem::directory_iterator(folder, ignored), {});
@@ -30,8 +41,9 @@ std::int64_t entries(const std::string& folder) {
 
 Figures figures_of(pid_t pid) {
     if (pid <= 0) return {};
+    if (pid == ::getpid()) ::malloc_trim(0);
     return {.rss_mb = static_cast<double>(test::resident_bytes(pid)) / kMegabyte,
-            .pss_mb = static_cast<double>(test::proportional_bytes(pid)) / kMegabyte,
+            .anonymous_mb = anonymous_kilobytes(pid) / 1000,
             .files = static_cast<std::int64_t>(test::open_files(pid)),
             .threads = entries("/proc/" + std::to_string(pid) + "/task")};
 }
@@ -62,7 +74,7 @@ Figures Watch::growth(Subject subject) const {
     };
     const auto grown = [&](auto figure) { return median(late, figure) - median(early, figure); };
     return {.rss_mb = grown(&Figures::rss_mb),
-            .pss_mb = grown(&Figures::pss_mb),
+            .anonymous_mb = grown(&Figures::anonymous_mb),
             .files = grown(&Figures::files),
             .threads = grown(&Figures::threads)};
 }
@@ -86,13 +98,13 @@ std::string Watch::table() const {
     for (const auto* name : kNames) text += fmt::format(" | {:^29}", name);
     text += fmt::format("\n{:>9}", "seconds");
     for (int i = 0; i < kSubjects; ++i)
-        text += fmt::format(" | {:>8} {:>8} {:>5} {:>5}", "rss MB", "pss MB", "files", "thr");
+        text += fmt::format(" | {:>8} {:>8} {:>5} {:>5}", "rss MB", "anon MB", "files", "thr");
     const auto row = [&](const std::string& head, const auto& figures) {
         text += fmt::format("\n{:>9}", head);
         for (int i = 0; i < kSubjects; ++i) {
             const Figures one = figures(static_cast<Subject>(i));
-            text += fmt::format(" | {:8.1f} {:8.1f} {:5} {:5}", one.rss_mb, one.pss_mb, one.files,
-                                one.threads);
+            text += fmt::format(" | {:8.1f} {:8.1f} {:5} {:5}", one.rss_mb, one.anonymous_mb,
+                                one.files, one.threads);
         }
     };
     for (const auto& measurement : all_) {

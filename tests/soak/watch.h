@@ -12,10 +12,11 @@ namespace shortq::soak {
 
 struct Figures {
     double rss_mb = 0;
-    double pss_mb = 0;
+    double anonymous_mb = 0;  // Of it, what is not of files: what a leak adds to.
     std::int64_t files = 0;
     std::int64_t threads = 0;
 };
+// Of this process without what it has freed: its allocator keeps that for a time.
 [[nodiscard]] Figures figures_of(pid_t pid);
 
 // Compares like with like: every measurement is taken in the same state, with the same clients
