@@ -1,6 +1,7 @@
 // tests/fuzz/fuzz.h: what a fuzz target is, and the list of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
