@@ -34,8 +34,11 @@ Faults::Faults(const Options& options, Parts parts)
 
 void Faults::run() try {
     auto control = connect_to(parts_.primary.endpoint(), "soak faults");
+    // Many in a short run, too.
+    const auto longest_pause =
+        std::clamp(options_.length / 15, milliseconds(300), milliseconds(2000));
     while (true) {
-        pause(random_.milliseconds(50, 2000));
+        pause(random_.milliseconds(50, longest_pause.count()));
         const Gate::Turn turn(parts_.gate);
         if (!turn) break;
         one(control);
@@ -261,9 +264,10 @@ void Faults::reload_broken(Client& control) {
 // ---- A query whose workers die
 
 std::optional<pid_t> Faults::worker_running(Client& control, std::uint64_t number) {
+    // The two views may be of two moments: the seat has to be the same in both.
     const auto table = control.sync(
         fmt::format("select w.pid from shortq.workers w join shortq.queries q on q.id = w.running "
-                    "where q.text like 'select {}::%' and q.run_ms > {}",
+                    "and q.worker = w.id where q.text like 'select {}::%' and q.run_ms > {}",
                     number, kSurelyBegun.count()));
     if (!table || table->rows() != 1) return std::nullopt;
     return static_cast<pid_t>(table->integer(0, 0).value_or(-1));
