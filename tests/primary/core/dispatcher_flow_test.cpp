@@ -223,8 +223,8 @@ TEST_F(FlowTest, SyncRequestsOfAClientThatDoesNotReadWait) {
     EXPECT_THAT(h.sent(), ElementsAre(third, fourth));
 }
 
-// A sync request whose deadline passes while it waits for its reader is not begun any more, also when
-// the client reads before time is judged (the primary was paused); others run.
+// A sync request whose deadline passes while it waits for its reader is not begun any more, also
+// when the client reads before time is judged (the primary was paused); others run.
 TEST_F(FlowTest, ASyncRequestThatWaitedPastItsDeadlineIsNotBegun) {
     Harness h(small_windows(1));
     const auto client = h.client();
