@@ -1,6 +1,10 @@
 #include "worker/engine/duckdb_engine.h"
 
+#include <fcntl.h>
+
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <random>
 #include <utility>
@@ -28,6 +32,21 @@ std::string directory_list(const std::vector<std::filesystem::path>& directories
 constexpr const char* kLimits =
     "SELECT unnest([current_setting('threads')::VARCHAR, current_setting('memory_limit')])";
 
+// An engine that finds no descriptor as it opens does not fail: it ends the process, since its
+// destructor throws then.
+Result<void> check_descriptors() {
+    constexpr std::size_t kSpare = 8;
+    std::array<UniqueFd, kSpare> spare;
+    for (auto& fd : spare) {
+        fd = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        if (!fd) {
+            return fail(ErrorCode::kInternal,
+                        std::string("the engine does not open: ") + std::strerror(errno));
+        }
+    }
+    return {};
+}
+
 // In [-1, 1), as setseed() wants it.
 std::string random_seed() {
     std::random_device entropy;
@@ -46,6 +65,7 @@ DuckDbEngine::DuckDbEngine(EngineOptions options)
 }
 
 Result<void> DuckDbEngine::open() {
+    if (auto room = check_descriptors(); !room) return room;
     Config config;
     if (duckdb_create_config(config.out()) != DuckDBSuccess) {
         return fail(ErrorCode::kInternal, "the engine gives no configuration");

@@ -3,6 +3,8 @@
 #include "worker/engine/duckdb_engine.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -330,6 +332,26 @@ TEST(DuckDbEngineTest, TheErrorOfATaskIsNotLost) {
                                 "from range(1000000) t(i)");
         ASSERT_THAT(answer, AllOf(StartsWith("query_error"), HasSubstr("too far"))) << i;
     }
+}
+
+// Goal: an engine that finds no descriptor as it opens is an error, not the end of the process.
+// Method: none is left, one, two, ... until it opens.
+TEST(DuckDbOpenTest, WithoutDescriptorsItIsAnError) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const int first = ::dup(STDERR_FILENO);
+    ::close(first);
+    int left = 0;
+    for (;; ++left) {
+        ASSERT_LT(left, 100) << "it never opens";
+        const rlimit limit{static_cast<rlim_t>(first + left), before.rlim_max};
+        ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+        const auto loaded = make()->load("");
+        ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+        if (loaded) break;
+        EXPECT_THAT(loaded.error().message, HasSubstr("Too many open files"));
+    }
+    EXPECT_GT(left, 1);
 }
 
 // Goal: the limit on what may be spilled is kept, not only shown. Method: a sort that needs more.
