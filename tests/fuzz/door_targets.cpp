@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <cerrno>
 #include <map>
 
 #include "primary/client_door.h"
@@ -249,7 +250,11 @@ private:
 
     void wait() {
         zmq::pollitem_t item{door_.socket().handle(), 0, ZMQ_POLLIN, 0};
-        SHORTQ_FUZZ_CHECK(zmq::poll(&item, 1, std::chrono::milliseconds(kPatienceMs)) == 1);
+        int ready = 0;
+        do {  // libFuzzer's own timer interrupts it.
+            ready = ::zmq_poll(&item, 1, kPatienceMs);
+        } while (ready < 0 && ::zmq_errno() == EINTR);
+        SHORTQ_FUZZ_CHECK(ready == 1);
     }
 
     test::TemporaryFolder folder_;
