@@ -1,6 +1,8 @@
 #include "client/transport.h"
 
+#include <cerrno>
 #include <cstring>
+#include <utility>
 #include <zmq.hpp>
 
 namespace shortq::detail {
@@ -31,6 +33,7 @@ public:
     zmq::socket_t dealer;
     zmq::socket_t monitor;
     unsigned opened = 0;
+    bool monitored = false;
 
     void open(const std::string& endpoint) {
         close();
@@ -43,15 +46,17 @@ public:
         const auto address = kMonitorEndpoint + std::to_string(++opened);
         const int events =
             ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_MONITOR_STOPPED;
-        if (zmq_socket_monitor(dealer.handle(), address.c_str(), events) != 0) throw zmq::error_t();
         monitor = zmq::socket_t(context, zmq::socket_type::pair);
         monitor.set(zmq::sockopt::linger, 0);
+        if (zmq_socket_monitor(dealer.handle(), address.c_str(), events) != 0) throw zmq::error_t();
+        monitored = true;
         monitor.connect(address);
         dealer.connect(endpoint);
     }
 
     void close() {
-        if (dealer) zmq_socket_monitor(dealer.handle(), nullptr, 0);
+        // Only if somebody listens: it waits for room to say its last word.
+        if (std::exchange(monitored, false)) zmq_socket_monitor(dealer.handle(), nullptr, 0);
         monitor.close();
         dealer.close();
     }
@@ -69,6 +74,9 @@ Result<void> Transport::check(const std::string& endpoint) {
         dealer.connect(endpoint);
         return {};
     } catch (const zmq::error_t& error) {
+        // No fault of the endpoint's.
+        if (error.num() == EMFILE || error.num() == ENFILE || error.num() == ENOMEM)
+            return fail(ErrorCode::kConnection, std::string("cannot connect: ") + error.what());
         return fail(ErrorCode::kBadRequest, "malformed endpoint \"" + endpoint + "\" (" +
                                                 error.what() +
                                                 "); it should look like tcp://127.0.0.1:5001");
