@@ -66,7 +66,8 @@ TEST_F(DescriptorFaultsTest, ALowFirstLimitIsRaised) {
 }
 
 // Goal: who is connected is served though nobody else can connect, and those who wait are let in as
-// soon as there is room. Method: take the primary's descriptors away under load, have clients try.
+// soon as there is room; so is whoever wants to reload. Method: take the primary's descriptors away
+// under load, have clients try.
 TEST_F(DescriptorFaultsTest, ConnectedClientsAreServedAndNewOnesWait) {
     Seed seed;
     const Server server(test_engine(kWorkers));
@@ -79,11 +80,13 @@ TEST_F(DescriptorFaultsTest, ConnectedClientsAreServedAndNewOnesWait) {
         const FewDescriptors few(server.pid(), 0);
         const auto refused = server.cli({"--wait", "0.5", "echo refused"});
         EXPECT_EQ(refused.status, (ExitStatus{.signalled = false, .value = 3})) << refused.err;
+        EXPECT_THAT(summary(client.sync("call shortq_reload()")), HasSubstr("Too many open files"));
         waiting = server.start_cli({"--wait", "50", "echo let in"});
         ledger.wait_for(seed.between(100, 300));
         EXPECT_FALSE(waiting->wait(milliseconds(0))) << waiting->err();
     }
     EXPECT_THAT(waiting->finish().out, HasSubstr("let in"));
+    EXPECT_EQ(summary(client.sync("call shortq_reload()")), "ok");
     expect_kept(ledger.finish(), {});
     expect_at_rest(client);
 }
@@ -129,6 +132,26 @@ TEST_F(DescriptorFaultsTest, AForkServerWithoutDescriptorsIsNoEnd) {
     expect_kept_through_losses(ledger.finish(), 1);
     EXPECT_TRUE(wait_until([&] { return server.workers().size() == kWorkers; }));
     expect_at_rest(client);
+}
+
+// Goal: a client that has no descriptors to connect with says so, and ends. Method: the
+// command-line client with a few, one more each time, until it works.
+TEST_F(DescriptorFaultsTest, AClientWithoutDescriptorsSaysSo) {
+    const Server server(test_engine(1));
+    ASSERT_EQ(cell(server.connect().deferred("echo hi")), "hi");
+    constexpr int kEnoughForZeroMq = 8;  // Below, it ends the process itself.
+    for (int most = kEnoughForZeroMq;; ++most) {
+        ASSERT_LT(most, 100) << "it never works";
+        const auto outcome =
+            run("/bin/sh", {"-c", "ulimit -n " + std::to_string(most) + "; exec \"$0\" \"$@\"",
+                            shortq_cli_program().string(), "--port", std::to_string(server.port()),
+                            "--wait", "1", "echo hi"});
+        if (outcome.status.success()) break;
+        EXPECT_FALSE(outcome.status.signalled) << describe(outcome.status) << outcome.err;
+        EXPECT_THAT(outcome.err,
+                    ::testing::AnyOf(HasSubstr("Too many open files"), HasSubstr("cannot connect")))
+            << most;
+    }
 }
 
 // Goal: a worker that can open no file says so, and lives. Method: take the descriptors of all

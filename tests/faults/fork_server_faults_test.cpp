@@ -128,7 +128,7 @@ TEST_F(ForkServerFaultsTest, StoppedDuringAReloadItIsGivenUp) {
     ASSERT_TRUE(send_signal(second, SIGSTOP));
     EXPECT_THAT(summary(reply_of(reload)), ::testing::HasSubstr("--load-timeout"));
     ledger.wait_for(20);
-    EXPECT_EQ(server.workers(), before);
+    EXPECT_TRUE(wait_until([&] { return server.workers() == before; })) << "those that served";
     EXPECT_EQ(summary(client.sync("call shortq_reload()")), "ok");
     expect_kept_through_losses(ledger.finish(), 0);
     expect_whole(server, client);

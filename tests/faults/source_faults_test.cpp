@@ -82,7 +82,7 @@ TEST_F(SourceFaultsTest, AReloadOfABrokenDatabaseLeavesTheOldOneServing) {
     std::filesystem::remove(file);
     EXPECT_THAT(reload(client), HasSubstr("served.duckdb"));
     EXPECT_EQ(rows(client), "1000");
-    EXPECT_EQ(server.workers(), workers);
+    EXPECT_TRUE(wait_until([&] { return server.workers() == workers; })) << "those that served";
     rewrite("served.duckdb", good);
     EXPECT_EQ(reload(client), "ok");
     EXPECT_EQ(rows(client), "1000");
