@@ -196,9 +196,10 @@ void Faults::stop_primary() {
 }
 
 void Faults::restart_primary() {
+    if (std::ranges::any_of(reloads_, &Reload::broken)) return;  // It could not start.
     parts_.ledger.fault("kill primary, and start another one");
     ++counts_.restarts;
-    parts_.primary.kill_and_restart();
+    parts_.primary.ask_for_restart();
     parts_.ledger.fault("the other primary is ready");
 }
 

@@ -59,6 +59,26 @@ void Primary::kill_and_restart() {
     launch();
 }
 
+void Primary::ask_for_restart() {
+    restart_asked_ = true;
+    restart_asked_.wait(true);
+}
+
+void Primary::restart_if_asked() {
+    if (!restart_asked_) return;
+    const auto done = [this] {
+        restart_asked_ = false;
+        restart_asked_.notify_all();
+    };
+    try {
+        kill_and_restart();
+    } catch (...) {
+        done();
+        throw;
+    }
+    done();
+}
+
 std::optional<ExitStatus> Primary::stop() {
     const auto last = program();
     last->signal(SIGCONT);

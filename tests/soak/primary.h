@@ -16,16 +16,19 @@
 
 namespace shortq::soak {
 
-// Threads: any, except start, kill_and_restart and stop: one at a time, and all others at rest for
-// stop.
+// Threads: any, except start, restart_if_asked and stop: the main thread, which outlives the
+// primary.
 class Primary {
 public:
     Primary(const Options& options, std::string script);
 
     // Throws with the log if no ready line comes.
     void start();
-    // As a power cut and a quick administrator: kill -9, and another one on the same port.
-    void kill_and_restart();
+    // As a power cut and a quick administrator: kill -9, and another one on the same port. Waits
+    // until the main thread has done it: the primary ends with the thread that started it.
+    void ask_for_restart();
+    // The main thread, now and then. Throws as start().
+    void restart_if_asked();
     // None: it did not end.
     [[nodiscard]] std::optional<ExitStatus> stop();
 
@@ -42,6 +45,7 @@ private:
     [[nodiscard]] std::vector<pid_t> named(const std::string& name) const;
     [[nodiscard]] std::shared_ptr<test::Program> program() const;
     void launch();
+    void kill_and_restart();
 
     Options options_;
     std::string script_;
@@ -50,6 +54,7 @@ private:
     std::string earlier_log_;
     std::atomic<pid_t> pid_{-1};
     std::atomic<std::uint16_t> port_{0};
+    std::atomic<bool> restart_asked_{false};
 };
 
 // What keeps the primary from being at rest: something queued, at workers, abandoned, loading; a

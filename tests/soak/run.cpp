@@ -1,6 +1,7 @@
 #include "tests/soak/run.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -182,6 +183,7 @@ void Soak::go() {
     while (age() < options_.length && interrupted == 0) {
         std::this_thread::sleep_for(kTick);
         ledger_.look();
+        primary_.restart_if_asked();
         report_.progress(progress());
         if (Clock::now() < next_rest || age() + between / 2 > options_.length) continue;
         rest(false);
@@ -209,6 +211,7 @@ std::string Soak::wait_for_rest() {
     std::string unrest;
     while (Clock::now() < deadline) {
         ledger_.look();
+        primary_.restart_if_asked();
         report_.progress(progress() + "; coming to rest");
         if (!gate_.wait_until_empty(kTick) || ledger_.unanswered() > 0) {
             unrest = fmt::format("{} requests are not answered", ledger_.unanswered());
@@ -306,6 +309,9 @@ void Soak::keep_log() {
 }  // namespace
 
 int run(const Options& options) {
+    // Large buffers go back to the system, so that growth is what is kept.
+    ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    ::mallopt(M_ARENA_MAX, 4);
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
     Soak soak(options);
