@@ -3,6 +3,8 @@
 //   shortq_fuzz --list
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 #include "tests/fuzz/fuzz.h"
 
@@ -18,9 +20,17 @@ void list() {
                     one.bytes_max, static_cast<int>(one.about.size()), one.about.data());
 }
 
+// Some modes of libFuzzer (-merge, -fork, -jobs) run the program again, with its own arguments
+// only: this tells those what the target is.
+constexpr const char* kTargetVariable = "SHORTQ_FUZZ_TARGET";
+
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+    if (const char* inherited = std::getenv(kTargetVariable)) {
+        target = find_target(inherited);
+        if (target != nullptr) return 0;
+    }
     const std::string_view name = *argc > 1 ? (*argv)[1] : "";
     if (name == "--list") {
         list();
@@ -31,6 +41,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         std::fputs("usage: shortq_fuzz TARGET [OPTION...] [CORPUS...]; targets: --list\n", stderr);
         std::exit(2);
     }
+    ::setenv(kTargetVariable, std::string(name).c_str(), 1);
     // The name is ours: libFuzzer sees what is behind it.
     (*argv)[1] = (*argv)[0];
     ++*argv;
