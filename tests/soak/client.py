@@ -40,7 +40,7 @@ def fault(number: int, expected: str, future: "shortq.Future") -> tuple[bool, st
     """Whether there was a result, and what is wrong."""
     try:
         table = future.result(PATIENCE)
-    except shortq.WorkerLostError:
+    except (shortq.WorkerLostError, shortq.UnavailableError):
         return False, ""
     except shortq.QueryError as error:
         told = str(error)

@@ -73,6 +73,7 @@ private:
     void reload_by_signal();
     void reload_broken(Client& control);
     void poison(Client& control);
+    [[nodiscard]] int deaths_by(std::uint64_t number) const;
     [[nodiscard]] std::optional<pid_t> worker_running(Client& control, std::uint64_t number);
 
     Options options_;

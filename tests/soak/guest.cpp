@@ -14,6 +14,7 @@ namespace shortq::soak {
 int be_guest(const Options& options) {
     Ledger ledger(options.first_number,
                   [](const std::string& violation) { std::cerr << violation << std::endl; });
+    ledger.may_be_unavailable(std::chrono::hours(24));  // Nobody tells it of faults.
     Gate gate;
     const Versions versions(true);
     const auto connect = [&](const std::string& agent) {

@@ -132,7 +132,7 @@ void Guests::judge_cli(const Plan& plan, const test::Outcome& outcome) {
         const bool lost = outcome.err.find("worker_lost") != std::string::npos;
         std::optional<std::string> fault;
         if (!lost) fault = "shortq-cli's error: " + outcome.err;
-        return parts_.ledger.answered(plan.number, "shortq-cli", "worker_lost", false, fault);
+        return parts_.ledger.answered(plan.number, "shortq-cli", outcome.err, false, fault);
     }
     long long version = 0;
     std::optional<std::string> fault = "shortq-cli's output: " + outcome.out;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace shortq::soak {
 namespace {
 
@@ -55,13 +57,12 @@ void Ledger::answered(std::uint64_t number, const std::string& client, const std
     entry.history.push_back({Clock::now(), client + " got: " + outcome});
     ++(ok ? tally_.ok : tally_.errors);
     ++outcomes_[outcome.substr(0, outcome.find(':'))];
-    const bool excused = entry.may_be_cancelled && outcome.starts_with("cancelled");
     if (entry.client != client) {
         violation(
             tally_.wrong_client,
             fmt::format("the reply to request {} of {} came to {}", number, entry.client, client),
             history_of(number, entry));
-    } else if (fault && !excused) {
+    } else if (fault && !excused(entry, outcome)) {
         violation(tally_.wrong_client, fmt::format("request {} got {}", number, *fault),
                   history_of(number, entry));
     }
@@ -101,6 +102,16 @@ void Ledger::wrong(const std::string& what) {
 void Ledger::blow() {
     const std::scoped_lock lock(mutex_);
     ++blows_;
+}
+
+void Ledger::may_be_unavailable(std::chrono::seconds duration) {
+    const std::scoped_lock lock(mutex_);
+    unavailable_until_ = std::max(unavailable_until_, Clock::now() + duration);
+}
+
+bool Ledger::excused(const Entry& entry, const std::string& outcome) const {
+    if (outcome.starts_with("unavailable")) return Clock::now() < unavailable_until_;
+    return entry.may_be_cancelled && outcome.starts_with("cancelled");
 }
 
 // Two workers must have died under it. Rows that are read as they come end with one that dies, or

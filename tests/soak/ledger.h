@@ -56,6 +56,8 @@ public:
     void wrong(const std::string& what);
     // A worker is about to be killed or stopped. From the first on, nobody may lose one without.
     void blow();
+    // For so long there may be nobody able to answer: `unavailable` is as it should be.
+    void may_be_unavailable(std::chrono::seconds duration);
     // A fault that was made: it goes into the histories.
     void fault(const std::string& what);
     // Of another process.
@@ -86,6 +88,7 @@ private:
         bool may_be_cancelled = false;
     };
 
+    [[nodiscard]] bool excused(const Entry& entry, const std::string& outcome) const;
     [[nodiscard]] bool could_lose_workers(const Entry& entry) const;
     [[nodiscard]] std::string history_of(std::uint64_t number, const Entry& entry) const;
     void violation(std::uint64_t& count, const std::string& what, const std::string& history);
@@ -96,6 +99,7 @@ private:
     std::map<std::uint64_t, Entry> open_;
     std::deque<Moment> faults_;
     std::uint64_t blows_ = 0;
+    Clock::time_point unavailable_until_{};
     Tally tally_;
     std::map<std::string, std::uint64_t> outcomes_;
     const Clock::time_point start_ = Clock::now();
