@@ -95,9 +95,12 @@ void ForkServers::send_waiting(Server& server) {
     while (server.sent.size() < kSentMax && !server.waiting.empty()) {
         const auto worker = server.waiting.front();
         server.waiting.erase(server.waiting.begin());
-        // A failure means that the server is gone. Its pidfd will tell, and the order is asked
-        // again.
-        static_cast<void>(callbacks_.order(server.process, worker));
+        const auto ordered = callbacks_.order(server.process, worker);
+        if (!ordered && ordered.error().code != ErrorCode::kUnavailable) {
+            callbacks_.failed(worker, ordered.error().message);
+            continue;
+        }
+        // Or the server is gone. Its pidfd will tell, and the order is asked again.
         server.sent.push_back(worker);
         if (server.sent.size() > 1) continue;
         server.due = Clock::now() + kAnswerPatience;

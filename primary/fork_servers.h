@@ -35,7 +35,8 @@ public:
         std::function<void(int fd, std::function<void()> ready)> watch;
         std::function<void(int fd)> unwatch;  // Before the descriptor is closed.
         std::function<WorkerProcessOptions(std::uint32_t generation)> program;
-        // Sends the order for a worker. Called each time that it is asked of a server.
+        // Sends the order for a worker. Called each time that it is asked of a server. Errors:
+        // kUnavailable if the server is gone; any other, and the order has failed.
         std::function<Result<void>(ForkServer& server, core::WorkerId worker)> order;
         std::function<void(core::WorkerId worker, pid_t pid)> forked;
         std::function<void(core::WorkerId worker, const std::string& reason)> failed;

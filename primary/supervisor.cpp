@@ -164,8 +164,11 @@ Result<void> Supervisor::send_order(ForkServer& server, core::WorkerId worker) {
 void Supervisor::on_forked(core::WorkerId worker, pid_t pid) {
     auto* child = find(worker);
     if (child == nullptr) return;
-    if (const auto adopted = child->process.adopt(pid); !adopted)
+    if (const auto adopted = child->process.adopt(pid); !adopted) {
+        // It lives, and has nobody to work for. Nobody else reaps, so the number is still its own.
+        if (pid > 1) ::kill(pid, SIGKILL);
         return never_born(worker, adopted.error().message);
+    }
     child->facts.pid = pid;
     watch(*child);
     if (child->doomed) child->process.kill(SIGKILL);

@@ -66,6 +66,7 @@ protected:
     std::vector<Error> load_errors_;
     std::set<pid_t> servers_seen_;
     std::size_t unanswered_max_ = 0;
+    bool out_of_descriptors_ = false;
     int ended_ = 0;
 
     ForkServers servers_{{
@@ -79,19 +80,19 @@ protected:
                                   "--engine", "test", "--source", source_, "--generation",
                                   std::to_string(generation), "--log-level", "error"}};
             },
-        .order =
-            [this](ForkServer& server, core::WorkerId worker) {
-                ordered_.push_back(worker);
-                unanswered_max_ =
-                    std::max(unanswered_max_, ordered_.size() - forked_.size() - failed_.size());
-                servers_seen_.insert(server.pid());
-                auto& process = workers_.insert_or_assign(worker, WorkerProcess::expected().value())
-                                    .first->second;
-                return server.order({.worker = static_cast<std::uint64_t>(worker),
-                                     .seat = 1,
-                                     .temp_directory = folder_.path() / "spill"},
-                                    process.board_fd());
-            },
+        .order = [this](ForkServer& server, core::WorkerId worker) -> Result<void> {
+            ordered_.push_back(worker);
+            if (out_of_descriptors_) return fail(ErrorCode::kInternal, "memfd_create");
+            unanswered_max_ =
+                std::max(unanswered_max_, ordered_.size() - forked_.size() - failed_.size());
+            servers_seen_.insert(server.pid());
+            auto& process =
+                workers_.insert_or_assign(worker, WorkerProcess::expected().value()).first->second;
+            return server.order({.worker = static_cast<std::uint64_t>(worker),
+                                 .seat = 1,
+                                 .temp_directory = folder_.path() / "spill"},
+                                process.board_fd());
+        },
         .forked =
             [this](core::WorkerId worker, pid_t pid) {
                 EXPECT_TRUE(workers_.at(worker).adopt(pid));
@@ -151,6 +152,20 @@ TEST_F(ForkServersTest, FewOrdersAreUnderWay) {
     ASSERT_TRUE(run_until_forked(kMany));
     EXPECT_TRUE(std::ranges::is_sorted(ordered_));
     EXPECT_LE(unanswered_max_, 16U + 1) << "one more while an answer is being told";
+}
+
+// Goal: an order that cannot be sent is not waited for, and the server serves on. Method: one that
+// the owner has no descriptor for, then another.
+TEST_F(ForkServersTest, AnOrderThatCannotBeSentHasFailed) {
+    ASSERT_TRUE(servers_.ask(1, kFirst));
+    ASSERT_TRUE(run_until_forked(1));
+    out_of_descriptors_ = true;
+    ASSERT_TRUE(servers_.ask(1, kSecond));
+    EXPECT_THAT(failed_, ElementsAre(kSecond));
+    out_of_descriptors_ = false;
+    ASSERT_TRUE(servers_.ask(1, kSecond));
+    ASSERT_TRUE(run_until_forked(2));
+    EXPECT_THAT(servers_seen_, SizeIs(1));
 }
 
 // Goal: nothing comes of an order that was withdrawn in time, and a server that loads for nobody is

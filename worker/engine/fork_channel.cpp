@@ -48,7 +48,10 @@ private:
 
 Result<void> send_message(int socket, const msghdr& message) {
     while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
-        if (errno != EINTR) return gone();
+        if (errno == EINTR) continue;
+        if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN) return gone();
+        return fail(ErrorCode::kInternal, std::string("sendmsg: ") + std::strerror(errno),
+                    "fork server");
     }
     return {};
 }

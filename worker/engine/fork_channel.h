@@ -20,7 +20,8 @@ public:
     // Both ends of a new channel, closed on exec. Errors: kInternal (out of descriptors).
     [[nodiscard]] static Result<std::pair<ForkChannel, ForkChannel>> make();
 
-    // Errors: kUnavailable if the other end is gone. The order's descriptor stays the caller's.
+    // Errors: kUnavailable if the other end is gone, kInternal if the system has no room for it.
+    // The order's descriptor stays the caller's.
     [[nodiscard]] Result<void> send(const ForkOrder& order, int board_fd);
     [[nodiscard]] Result<void> send(const ForkReport& report);
 
