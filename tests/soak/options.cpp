@@ -28,8 +28,9 @@ request should not get.
 
 Exit status: 0 all is well; 1 a request was lost, doubled or wrong, a process or temporary folder
 was left, the system did not come to rest or to a clean end, memory or descriptors grew beyond their
-bounds (judged from 5 minutes on, without --restarts), or there were fewer than 10 kills of workers
-a minute or no reload; 2 usage. Ctrl-C ends the run early, with the report.)";
+bounds (judged from 5 minutes on, without --restarts), or too little was broken: no reload, no kill
+of a worker, or from 5 minutes on fewer than 10 kills a minute; 2 usage. Ctrl-C ends the run early,
+with the report.)";
 
 constexpr double kMinutesMax = 7 * 24 * 60;
 

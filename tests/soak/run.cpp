@@ -285,8 +285,8 @@ int Soak::end() {
 
 void Soak::judge(const Account& account) {
     if (interrupted != 0) return;
-    const auto least = std::max<std::uint64_t>(
-        1, kKillsPerMinute * static_cast<std::uint64_t>(options_.length.count()) / 60'000);
+    const auto minutes_run = static_cast<std::uint64_t>(options_.length / minutes(1));
+    const auto least = options_.length < kLongEnough ? 1 : kKillsPerMinute * minutes_run;
     if (account.kills < least)
         complain(fmt::format("FAILED: {} kills of workers prove little; {} are the least",
                              account.kills, least));
