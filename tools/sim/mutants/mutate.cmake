@@ -1,5 +1,5 @@
 # tools/sim/mutants/mutate.cmake: copies the core into OUT and puts every fault of mutants.cmake in,
-# switched off. Run by the build: cmake -DCORE=DIR -DOUT=DIR -P mutate.cmake
+# switched off. Run by the build: cmake -DCORE=DIR -DFILES=NAME,NAME... -DOUT=DIR -P mutate.cmake
 
 set(names "")
 set(number 0)
@@ -22,8 +22,8 @@ function(mutant name file original fault)
     set(names "${names}        \"${name}\",\n" PARENT_SCOPE)
 endfunction()
 
-file(GLOB files RELATIVE "${CORE}" "${CORE}/*.h" "${CORE}/*.cpp")  # To copy, not to compile.
-foreach(file IN LISTS files)
+string(REPLACE "," ";" FILES "${FILES}")
+foreach(file IN LISTS FILES)
     file(READ "${CORE}/${file}" text)
     if(file MATCHES "types.h$")
         string(REPLACE "#pragma once" "#pragma once\n#include \"tools/sim/mutants/fault.h\"" text
