@@ -1,18 +1,21 @@
 // primary/core/client_queues.cpp: the queues' moves.
 #include "primary/core/client_queues.h"
 
-#include <algorithm>
-
 namespace shortq::core {
 
 namespace {
 // Virtual time of a turn of high, normal, low: shares of 16 to 4 to 1.
-constexpr std::array<std::uint64_t, kPriorities> kTurns{1, 4, 16};
+constexpr std::array<std::uint64_t, kPriorities> kTurn{1, 4, 16};
 
 std::size_t index_of(Priority priority) { return static_cast<std::size_t>(priority); }
 }  // namespace
 
+void ClientQueues::begin_turn(std::size_t priority) {
+    turns_[priority] = virtual_time_ + kTurn[priority];
+}
+
 void ClientQueues::join_ring(std::uint32_t client, std::size_t priority) {
+    if (rings_[priority].empty()) begin_turn(priority);
     list_push_back(rings_[priority], client,
                    [&](std::uint32_t slot) -> Links& { return clients_[slot].places[priority]; });
 }
@@ -106,16 +109,11 @@ bool ClientQueues::newest_first(std::uint32_t head, Time now) const {
            now - oldest.arrived > (oldest.deadline - oldest.arrived) / 2;
 }
 
-// Where nobody has waited for a while, `starts_` has been left behind.
-std::uint64_t ClientQueues::start(std::size_t priority) const {
-    return std::max(starts_[priority], virtual_time_);
-}
-
 std::uint32_t ClientQueues::next(Time now) const {
     auto best = kPriorities;
     for (std::size_t priority = 0; priority < kPriorities; ++priority) {
         if (rings_[priority].empty()) continue;
-        if (best == kPriorities || start(priority) < start(best)) best = priority;
+        if (best == kPriorities || turns_[priority] < turns_[best]) best = priority;
     }
     if (best == kPriorities) return kNone;
     const auto& queue = clients_[rings_[best].head].queues[best];
@@ -125,8 +123,8 @@ std::uint32_t ClientQueues::next(Time now) const {
 void ClientQueues::serve(std::uint32_t request) {
     const auto priority = index_of(requests_[request].priority);
     const auto client = requests_[request].client_slot;
-    virtual_time_ = start(priority);
-    starts_[priority] = virtual_time_ + kTurns[priority];
+    virtual_time_ = turns_[priority];
+    begin_turn(priority);
     remove(request);
     if (clients_[client].queues[priority].empty()) return;
     leave_ring(client, priority);  // To its end.

@@ -34,9 +34,9 @@ struct Client {
 // Priorities share by weights, within one the clients that are not blocked take turns, and a
 // client's own requests go in order (newest first while its oldest is past half its deadline).
 //
-// The sharing is start-time fair queueing (Goyal, Vin, Cheng, SIGCOMM 1996) with every request of
-// the same length: a turn of a priority costs it 1/weight of virtual time, and the one that is the
-// least far goes next. A priority in which nobody waited does not save up turns.
+// The sharing is self-clocked fair queueing (Golestani, INFOCOM 1994) with every request of the
+// same length: a turn takes 1/weight of virtual time from when the priority's first request begins
+// to wait, the turn that ends first is next, and its end is the virtual time.
 class ClientQueues {
 public:
     explicit ClientQueues(RequestTable& requests) : requests_(requests) {}
@@ -70,13 +70,13 @@ private:
     void join_ring(std::uint32_t client, std::size_t priority);
     void leave_ring(std::uint32_t client, std::size_t priority);
     [[nodiscard]] bool newest_first(std::uint32_t head, Time now) const;
-    [[nodiscard]] std::uint64_t start(std::size_t priority) const;
+    void begin_turn(std::size_t priority);
 
     RequestTable& requests_;
     Slab<Client, ClientId> clients_;
-    std::array<List, kPriorities> rings_;              // Clients with something queued, by turn.
-    std::uint64_t virtual_time_ = 0;                   // Where the latest turn began.
-    std::array<std::uint64_t, kPriorities> starts_{};  // Where a priority's next turn begins.
+    std::array<List, kPriorities> rings_;  // Clients with something queued, by turn.
+    std::uint64_t virtual_time_ = 0;
+    std::array<std::uint64_t, kPriorities> turns_{};  // When each one's next turn ends.
 };
 
 }  // namespace shortq::core

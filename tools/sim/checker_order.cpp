@@ -10,7 +10,7 @@ namespace shortq::sim {
 namespace {
 constexpr int kStreakThatMayBeHeldOff = 8;
 // How often a waiting high, normal or low may be passed by other priorities (core's README).
-constexpr std::array<int, 3> kPassedByMax{2, 6, 22};
+constexpr std::array<int, 3> kPassedByMax{2, 5, 21};
 }  // namespace
 
 void Checker::see(const core::SendToWorker& action) {

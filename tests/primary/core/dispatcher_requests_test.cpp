@@ -62,8 +62,8 @@ TEST(DispatcherTest, PrioritiesShareByWeights) {
 }
 
 // Goal: no priority starves, whenever its request comes. Method: a low one has just had its turn
-// when many others and one more low arrive; at most 22 pass it.
-TEST(DispatcherTest, LowPriorityIsPassedByAtMost22) {
+// when many others and one more low arrive; 20 pass it (at most 21 do).
+TEST(DispatcherTest, LowPriorityIsPassedByAtMost21) {
     Harness h(workers_and_window(1, 1));
     const auto client = h.client();
     RequestArrived low;
@@ -85,7 +85,7 @@ TEST(DispatcherTest, LowPriorityIsPassedByAtMost22) {
         running = h.sent()[0];
         ++passed;
     }
-    EXPECT_EQ(passed, 22);
+    EXPECT_EQ(passed, 20);
 }
 
 // Goal: first come, first served, whatever came back meanwhile. Method: newest first takes the

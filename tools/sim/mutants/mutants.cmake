@@ -84,8 +84,8 @@ mutant(serves-one-client-on-and-on client_queues.cpp
     [[leave_ring(client, priority);  // To its end.]]
     [[if (FAULT) return; leave_ring(client, priority);]])
 mutant(starves-low-priority client_queues.cpp
-    [[starts_[priority] = virtual_time_ + kTurns[priority];]]
-    [[starts_[priority] = virtual_time_ + kTurns[priority] * (FAULT && priority == 2 ? 2 : 1);]])
+    [[turns_[priority] = virtual_time_ + kTurn[priority];]]
+    [[turns_[priority] = virtual_time_ + kTurn[priority] * (FAULT && priority == 2 ? 2 : 1);]])
 mutant(passes-over-the-least-busy least_busy.cpp
     [[return shortest();]]
     [[return FAULT ? next_in_turn() : shortest();]])
