@@ -11,11 +11,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr ExitStatus kSuccess{.signalled = false, .value = 0};
-constexpr ExitStatus kFailed{.signalled = false, .value = 1};
-constexpr ExitStatus kUsage{.signalled = false, .value = 2};
-constexpr ExitStatus kNoConnection{.signalled = false, .value = 3};
-
 class CommandLineTest : public EndToEnd {
 protected:
     // Runs `shortq` with arguments that cannot work; nothing may be left of it.
@@ -129,7 +124,7 @@ TEST_F(CommandLineTest, CtrlCLetsRunningQueriesFinish) {
     }));
     EXPECT_EQ(cell(first), "3000");
     EXPECT_EQ(cell(second), "3000");
-    EXPECT_EQ(server.wait(), kSuccess);
+    EXPECT_EQ(server.wait(), kSucceeded);
 }
 
 // Goal: what runs longer than the drain is cut off with an answer. Method: a drain of half a
@@ -141,14 +136,14 @@ TEST_F(CommandLineTest, DrainEndsAfterItsTime) {
     ASSERT_TRUE(wait_until_running(client, 1));
     server.signal(SIGTERM);
     EXPECT_FALSE(reply_of(submitted));
-    EXPECT_EQ(server.wait(), kSuccess);
+    EXPECT_EQ(server.wait(), kSucceeded);
 }
 
 // Goal: a text over the limit is refused with the limit. Method: one byte more, and just fitting.
 TEST_F(CommandLineTest, ATextOverTheLimitIsTooLarge) {
     const Server server(test_engine(1, {"--max-query-bytes", "1000"}));
     const std::string fitting = "echo " + std::string(995, 'x');
-    EXPECT_EQ(server.cli({fitting}).status, kSuccess);
+    EXPECT_EQ(server.cli({fitting}).status, kSucceeded);
     const auto outcome = server.cli({fitting + "x"});
     EXPECT_EQ(outcome.status, kFailed);
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("too_large: "), HasSubstr("1000")));
@@ -160,7 +155,7 @@ TEST_F(CommandLineTest, TheClientsExitStatusTellsWhatWentWrong) {
     {
         const Server server(duckdb(1, "create table t as select 1 as a;"));
         port = server.port();
-        EXPECT_EQ(server.cli({"select a from t"}).status, kSuccess);
+        EXPECT_EQ(server.cli({"select a from t"}).status, kSucceeded);
         const auto failed = server.cli({"select * from nothing"});
         EXPECT_EQ(failed.status, kFailed);
         EXPECT_THAT(
@@ -179,7 +174,7 @@ TEST_F(CommandLineTest, StatsTellWhoAnswered) {
     const Server server(duckdb(1, "create table t as select 7 as a;"));
     const auto outcome = server.cli({"--format", "csv", "--stats", "-f", "-"},
                                     "select a from t;\nselect a + 1 as b from t;\n");
-    EXPECT_EQ(outcome.status, kSuccess) << outcome.err;
+    EXPECT_EQ(outcome.status, kSucceeded) << outcome.err;
     EXPECT_EQ(outcome.out, "a\n7\nb\n8\n");
     EXPECT_THAT(outcome.err, HasSubstr("worker=1 generation=1 queued_ms="));
     EXPECT_THAT(outcome.err, HasSubstr("rows=1 bytes="));

@@ -14,6 +14,12 @@
 
 namespace shortq::test {
 
+// How programs of this project end.
+inline constexpr ExitStatus kSucceeded{.signalled = false, .value = 0};
+inline constexpr ExitStatus kFailed{.signalled = false, .value = 1};
+inline constexpr ExitStatus kUsage{.signalled = false, .value = 2};
+inline constexpr ExitStatus kNoConnection{.signalled = false, .value = 3};
+
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 

@@ -15,9 +15,6 @@
 
 namespace shortq::test {
 
-inline constexpr ExitStatus kSucceeded{.signalled = false, .value = 0};
-inline constexpr ExitStatus kFailed{.signalled = false, .value = 1};
-
 class Processes : public EndToEnd {
 protected:
     // Whether this run is of workers that are forked, as they are by default.

@@ -70,25 +70,23 @@ TEST_F(ReloadTest, AReloadThatFailsOrHangsLeavesTheOldGeneration) {
 }
 
 // Goal: who asks for a reload gets what was written before, also while another one loads: that one
-// may have read the old data. Method: HUP starts a slow load; then the script is rewritten and a
-// reload called, and the script is rewritten and HUP sent.
+// may have read the old data. Method: HUP starts a slow load, which shows that it has begun; then
+// the script is rewritten and a reload called, and the script is rewritten and HUP sent.
 TEST_F(ReloadTest, AReloadAskedForWhileOneLoadsLoadsAgain) {
     const Server server(test_engine(1));
     auto client = server.connect();
-    const auto workers = server.workers();
-    const auto loaders = server.fork_servers();
-    rewrite("startup.test", "load-sleep 300\n");
+    const auto mark = folder_.path() / "loading";
+    const auto slowly = "load-touch " + mark.string() + "\nload-sleep 300\n";
+    rewrite("startup.test", slowly);
     server.signal(SIGHUP);
-    static_cast<void>(newcomer(server, workers, loaders));
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::remove(mark); }));
     rewrite("startup.test", "load-fail new data\n");
     EXPECT_THAT(summary(client.sync("call shortq_reload()")), HasSubstr("new data"));
     EXPECT_EQ(client.deferred("echo x")->facts().generation, 2U);
 
-    rewrite("startup.test", "load-sleep 300\n");
-    const auto current = server.workers();
-    const auto current_loaders = server.fork_servers();
+    rewrite("startup.test", slowly);
     auto called = client.submit_sync("call shortq_reload()");
-    static_cast<void>(newcomer(server, current, current_loaders));
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::remove(mark); }));
     rewrite("startup.test", "");
     server.signal(SIGHUP);
     EXPECT_EQ(reply_of(called)->integer(0, 0).value_or(-1), 4);
@@ -99,12 +97,12 @@ TEST_F(ReloadTest, AReloadAskedForWhileOneLoadsLoadsAgain) {
 
 // ---- Fifty reloads under load.
 
-constexpr int kRows = 5'000;
+constexpr int kTableRows = 5'000;
 
 // A file whose every row says which generation it is of.
 std::string data_of(int generation) {
     std::string rows = "v\n";
-    for (int i = 0; i < kRows; ++i) rows += std::to_string(generation) + '\n';
+    for (int i = 0; i < kTableRows; ++i) rows += std::to_string(generation) + '\n';
     return rows;
 }
 
@@ -165,7 +163,7 @@ private:
         EXPECT_EQ(table->integer(0, 0).value_or(-1), generation);
         EXPECT_EQ(table->integer(0, 1).value_or(-1), generation);
         const auto count = table->integer(0, 2).value_or(-1);
-        EXPECT_TRUE(count == kRows * times(1) || count == kRows * times(8)) << count;
+        EXPECT_TRUE(count == kTableRows * times(1) || count == kTableRows * times(8)) << count;
         return generation;
     }
 

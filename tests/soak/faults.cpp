@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t kStream = 1;
+constexpr std::uint64_t kFaultsStream = 1;
 constexpr int kPoisonKills = 2;  // A query that takes its workers along takes two at most.
 constexpr milliseconds kSurelyBegun{500};
 constexpr milliseconds kLook{20};
@@ -31,7 +31,7 @@ std::string told(const Result<Table>& result) {
 }  // namespace
 
 Faults::Faults(const Options& options, Parts parts)
-    : options_(options), parts_(parts), random_(options.seed, kStream) {}
+    : options_(options), parts_(parts), random_(options.seed, kFaultsStream) {}
 
 void Faults::run() try {
     auto control = connect_to(parts_.primary.endpoint(), "soak faults");

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t kStream = 3;
+constexpr std::uint64_t kGuestsStream = 3;
 constexpr const char* kPython = "/usr/bin/python3";
 constexpr int kSkipped = 77;
 // Numbers of different processes do not meet.
@@ -35,7 +35,7 @@ std::optional<Tally> tally_of(const std::string& out) {
 }  // namespace
 
 Guests::Guests(Parts parts)
-    : parts_(parts), random_(parts.seed, kStream), judge_(parts.ledger, parts.versions) {}
+    : parts_(parts), random_(parts.seed, kGuestsStream), judge_(parts.ledger, parts.versions) {}
 
 void Guests::run() try {
     while (true) {

@@ -15,7 +15,7 @@
 namespace shortq::soak {
 namespace {
 
-constexpr std::uint64_t kStream = 2;
+constexpr std::uint64_t kNoiseStream = 2;
 
 // ZMTP 3.0: signature, version, mechanism NULL, not a server.
 std::string greeting() {
@@ -49,7 +49,7 @@ std::string encoded(const Message& message) {
 }  // namespace
 
 Noise::Noise(std::uint64_t seed, std::uint16_t port, Gate& gate)
-    : random_(seed, kStream), port_(port), gate_(gate) {}
+    : random_(seed, kNoiseStream), port_(port), gate_(gate) {}
 
 void Noise::run() {
     while (true) {

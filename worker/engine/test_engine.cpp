@@ -155,6 +155,10 @@ Result<void> TestEngine::load_line(const Command& command) {
         return fail(ErrorCode::kQueryError, std::string(command.rest));
     }
     if (command.name == "load-hang") hang();
+    if (command.name == "load-touch") {
+        const std::ofstream made{std::string(command.rest)};
+        return {};
+    }
     if (command.name == "cannot-fork") return {};
     if (command.name == "fail-every-query") {
         fails_every_query_ = true;

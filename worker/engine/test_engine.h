@@ -14,10 +14,10 @@
 //   pid, seat, sequence  one BIGINT row: process id, seat, how many queries ran before
 //   parameters           one VARCHAR row: how many parameters came with the query
 //
-// The source is a file of lines (`#` comments): load-sleep MS, load-sleep-seat SEAT MS,
-// load-fail MESSAGE, load-fail-seat SEAT MESSAGE, load-hang, load-exit N, fail-every-query,
-// fail-every-query-seat SEAT, cannot-fork REASON. Those for a seat are for its worker, not for the
-// fork server.
+// The source is a file of lines (`#` comments): load-sleep MS, load-touch PATH (makes that file),
+// load-sleep-seat SEAT MS, load-fail MESSAGE, load-fail-seat SEAT MESSAGE, load-hang, load-exit N,
+// fail-every-query, fail-every-query-seat SEAT, cannot-fork REASON. Those for a seat are for its
+// worker, not for the fork server.
 #pragma once
 
 #include <atomic>
