@@ -93,8 +93,8 @@ TEST_F(ForkTest, AStoppedForkServerDoesNotHoldUpTheEnd) {
     ASSERT_TRUE(send_signal(fork_server(server), SIGSTOP));
     ASSERT_TRUE(send_signal(server.workers().at(0), SIGKILL));
     ASSERT_TRUE(server.wait_for_workers(1));
-    EXPECT_EQ(cell(client.sync("select count(*) from shortq.workers where state = 'loading'")),
-              "1");
+    const std::string loading = "select count(*) from shortq.workers where state = 'loading'";
+    ASSERT_TRUE(wait_until([&] { return cell(client.sync(loading)) == "1"; }));
     server.signal(SIGTERM);
     EXPECT_EQ(server.wait(), kSucceeded) << server.log();
 }

@@ -6,7 +6,7 @@ namespace shortq::sim {
 namespace {
 using namespace std::chrono_literals;
 constexpr core::Duration kHealedMax = 3000s;  // More than any backlog takes.
-constexpr core::Duration kLastCredits = 5s;   // What was read late is told late.
+constexpr core::Duration kSettle = 40s;       // What was read late is told, what hung is replaced.
 constexpr core::Duration kRest = 20s;         // Long enough for every timer and backoff.
 constexpr core::Duration kStopMax = 60s;
 }  // namespace
@@ -89,13 +89,14 @@ Outcome World::run() {
 
 void World::come_to_rest() {
     run_until(ground_.now() + kHealedMax, [this] {
-        const bool quiet = clients_.all_sent() && clients_.waiting() == 0 && primary_.idle();
+        const bool quiet =
+            clients_.all_sent() && clients_.waiting() == 0 && primary_.idle() && !primary_.paused();
         return quiet || primary_.stopped();
     });
     const bool failed = ground_.scenario.start_fails && primary_.stopped();
     if (!ground_.violations.empty() || failed) return;
     if (clients_.waiting() > 0) ground_.fail("healed, and a client has no answer");
-    run_until(ground_.now() + kLastCredits, [] { return false; });
+    run_until(ground_.now() + kSettle, [] { return false; });
     const auto before = primary_.steps();
     run_until(ground_.now() + kRest, [] { return false; });
     primary_.checker().at_rest(primary_.core().snapshot(ground_.now()), primary_.steps() - before,
