@@ -44,8 +44,8 @@ struct Rows {
             for (const auto place : places) right = right && place == next++;
             count += places.size();
             if (!numbered) continue;
-            for (const auto one : table.values<std::int64_t>(batch, 1).value())
-                right = right && one == number;
+            const auto numbers = table.values<std::int64_t>(batch, 1).value();
+            for (const auto one : numbers) right = right && one == number;
         }
     }
 };
