@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/input.h"
 #include "tests/temporary_folder.h"
+#include "tests/tools/cli/catalogue.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/completion.h"
 #include "tools/cli/highlight.h"
@@ -53,23 +54,13 @@ Texts statements_seeds() {
 
 // ---- typing: completion, colours, commands
 
-cli::Catalogue catalogue() {
-    return {{{"", "quote", {"sym", "bid"}},
-             {"", "trade", {"sym", "price", "Odd Name"}},
-             {"", "Two Words", {"x"}},
-             {"ref", "airports", {"iata", "city"}}},
-            {"sum", "substring", "count", "shortq_like"},
-            {"select", "from", "set", "show", "where", "order", "group"},
-            {"threads", "TimeZone"}};
-}
-
 void run_typing(Input input) {
     Taker taker(input);
     const bool sync = (taker.byte() & 1U) != 0;
     const auto before = taker.text();
     const auto word = taker.text();
     const auto after = std::string(text_of(taker.rest()));
-    static const auto kCatalogue = catalogue();
+    static const auto kCatalogue = cli::a_catalogue();
     const auto candidates = cli::complete(kCatalogue, {before, word, after, sync});
     SHORTQ_FUZZ_CHECK(std::set<std::string>(candidates.begin(), candidates.end()).size() ==
                       candidates.size());

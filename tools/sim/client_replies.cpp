@@ -45,7 +45,6 @@ bool Clients::in_sequence(Asked& asked, const ToClient& message) {
 }
 
 void Clients::end(Client& client, std::uint64_t id, const ToClient& message) {
-    ++finals_;
     auto& asked = client.asked.at(id);
     if (message.error == core::Reason::kDuplicateId) {
         if (asked.finals_due < 2) fail(client, id, "refused as a duplicate, and is none");

@@ -4,7 +4,6 @@
 
 #include <deque>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "tools/sim/ground.h"
@@ -26,7 +25,6 @@ public:
     [[nodiscard]] bool all_sent() const { return requests_left_ == 0; }
     // Requests whose final reply has not come, of clients that live.
     [[nodiscard]] std::size_t waiting() const;
-    [[nodiscard]] std::uint64_t finals() const { return finals_; }
 
     // A message of the primary's to the other end of a connection.
     void carry(ConnectionId connection, const ToClient& message);

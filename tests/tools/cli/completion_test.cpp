@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/tools/cli/catalogue.h"
+
 namespace shortq::cli {
 namespace {
 
@@ -12,22 +14,12 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-Catalogue catalogue() {
-    return {{{"", "quote", {"sym", "bid"}},
-             {"", "trade", {"sym", "price", "Odd Name"}},
-             {"", "Two Words", {"x"}},
-             {"ref", "airports", {"iata", "city"}}},
-            {"sum", "substring", "count", "shortq_like"},
-            {"select", "from", "set", "show", "where", "order", "group"},
-            {"threads", "TimeZone"}};
-}
-
 std::vector<std::string> at(std::string_view text, bool sync = false) {
     const auto cursor = text.find('|');
     const auto before = text.substr(0, cursor);
     const auto word = before.find_last_of(" (,;=");
     const auto begin = word == std::string_view::npos ? 0 : word + 1;
-    return complete(catalogue(),
+    return complete(a_catalogue(),
                     {before.substr(0, begin), before.substr(begin), text.substr(cursor + 1), sync});
 }
 
