@@ -151,8 +151,10 @@ Program::Program(const std::filesystem::path& program, const std::vector<std::st
     : mark_(new_mark()) {
     folder_.write("in", input);
     bp::environment environment = boost::this_process::environment();
-    environment[kMarkName] = mark_;
-    for (const auto& [name, value] : more) environment[name] = value;
+    // Not by operator[]: its search compares past the end of variables that are shorter than
+    // `name`.
+    environment.set(kMarkName, mark_);
+    for (const auto& [name, value] : more) environment.set(name, value);
     bp::child child(bp::exe = program.string(), bp::args = arguments, environment,
                     bp::std_in<(folder_.path() / "in").string(), bp::std_out>(
                         (folder_.path() / "out").string()),

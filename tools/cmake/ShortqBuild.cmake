@@ -18,8 +18,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 
 if(SHORTQ_SANITIZE)
-    add_compile_options("-fsanitize=${SHORTQ_SANITIZE}" -fno-sanitize-recover=all
-        -fno-omit-frame-pointer)
+    # Without the check of vptrs: it opens a pipe to look at an object, and so reports sound objects in
+    # the tests that leave a process no descriptor.
+    add_compile_options("-fsanitize=${SHORTQ_SANITIZE}" -fno-sanitize=vptr
+        -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options("-fsanitize=${SHORTQ_SANITIZE}")
     # GCC's own advice for instrumented code: this warning then reports code that is sound.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
