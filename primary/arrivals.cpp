@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "primary/fingerprint.h"
 #include "primary/messages.h"
 #include "primary/overloaded.h"
 #include "primary/primary.h"
@@ -61,6 +62,10 @@ void Primary::on_client_request(NewRequest request) {
     payload.client_request = request.id;
     payload.mode = request.event.mode;
     payload.streaming = request.event.streaming;
+    const bool by_time = options_.window == core::kWindowAuto;
+    if (by_time && payload.mode == proto::Mode::kDeferred) {
+        request.event.fingerprint = fingerprint_of(bodies[0].to_string_view());
+    }
     payload.text = std::move(bodies[0]);
     if (bodies.size() > 1) payload.parameters = std::move(bodies[1]);
     arriving_ = std::move(payload);

@@ -98,7 +98,7 @@ Result<void> set_listen(Options& options, std::string_view text) {
 
 Result<void> set_window(Options& options, std::string_view text) {
     constexpr std::uint64_t kWindowMax = 1'000'000;
-    options.window = 1;  // What `auto` means until windows of predicted time exist.
+    options.window = core::kWindowAuto;
     if (text == "auto") return {};
     const auto number = parse_count(text, 0, kWindowMax);
     if (!number)
@@ -180,7 +180,8 @@ std::vector<Setting> queue_settings() {
     constexpr std::uint64_t kPendingMax = 100'000'000;
     return {
         {"window", "auto|N", "auto",
-         "requests a worker may be given ahead; 0: every request is assigned on arrival; auto: 1",
+         "requests a worker may hold; 0: every request is assigned on arrival; auto: as many as "
+         "are predicted to take 200 microseconds, 64 at most",
          Takes::kValue, set_window},
         {"policy", "NAME", "shortest-queue",
          "how a worker is chosen: shortest-queue, round-robin, random", Takes::kValue, set_policy},

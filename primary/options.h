@@ -30,7 +30,7 @@ struct Options {
     std::uint16_t port = 5001;
     std::string listen = "127.0.0.1";
     bool insecure = false;
-    std::uint32_t window = 1;
+    std::uint32_t window = core::kWindowAuto;
     core::Policy policy = core::Policy::kShortestQueue;
     std::chrono::nanoseconds timeout{0};
     std::chrono::nanoseconds grace{0};

@@ -24,7 +24,7 @@ Dispatcher::Impl::Impl(const Options& options)
     : options_(options),
       requests_(options.seed),
       queues_(requests_),
-      least_busy_(options.policy, options.window, options.seed),
+      least_busy_(options.policy, options.window == kWindowAuto ? 0 : options.window, options.seed),
       seats_(options.workers) {
     const auto sync = workers_.take();  // The first slot and life: kSyncWorker.
     workers_[sync].state = WorkerState::kReady;

@@ -37,6 +37,7 @@ void Dispatcher::Impl::give(std::uint32_t slot, std::uint32_t worker_slot) {
     if (worker.pending.empty()) worker.head_since = now_;
     list_push_back(worker.pending, slot, place());
     least_busy_.update(worker_slot, worker.pending.size);
+    if (by_time()) charge_ahead(slot, worker_slot);
     const auto budget =
         request.deadline == Time{0} ? Duration{0} : Duration{request.deadline - now_};
     emit(SendToWorker{.worker = worker.id, .request = request.id, .budget = budget});
@@ -47,10 +48,12 @@ void Dispatcher::Impl::take_back(std::uint32_t slot) {
     const auto worker_slot = request.worker_slot;
     auto& worker = workers_[worker_slot];
     clear_stall(slot);
-    if (worker.pending.head == slot) worker.head_since = now_;
+    const bool was_head = worker.pending.head == slot;
+    if (was_head) worker.head_since = now_;
     list_remove(worker.pending, slot, place());
     request.worker_slot = kNone;
     least_busy_.update(worker_slot, worker.pending.size);
+    if (by_time()) credit_ahead(slot, worker_slot, was_head);
     stop_if_drained(worker_slot);
 }
 

@@ -124,10 +124,14 @@ void Dispatcher::Impl::check_workers() const {
         if (!workers_.live(slot)) continue;
         const auto& worker = workers_[slot];
         bool stalled = false;
+        Duration predicted{0};
+        std::uint32_t unpredicted = 0;
         walk(worker.pending, requests_, place_of, [&](std::uint32_t at) {
             ++pending;
             check(requests_[at].worker_slot == slot, "a pending request knows its worker");
             stalled = stalled || requests_[at].stalled;
+            predicted += requests_[at].predicted.value_or(Duration{0});
+            unpredicted += requests_[at].predicted ? 0U : 1U;
         });
         if (slot == kSyncSlot) continue;
         ++processes;
@@ -136,14 +140,17 @@ void Dispatcher::Impl::check_workers() const {
         check(worker.able == is_able, "who is able");
         able += is_able ? 1U : 0U;
         failing += is_able && worker.failing ? 1U : 0U;
-        check(least_busy_.has(slot) ==
-                  (is_able && worker.held_until == Time{0} && !worker.worn_out && !worker.stalled),
+        check(least_busy_.has(slot) == (is_able && worker.held_until == Time{0} &&
+                                        !worker.worn_out && !worker.stalled && room_ahead(worker)),
               "who is listed");
         check(worker.stalled == stalled, "who is stalled");
         if (least_busy_.has(slot)) {
             check(least_busy_.pending(slot) == worker.pending.size, "bucket of a worker");
         }
         check(options_.window == 0 || worker.pending.size <= options_.window, "window");
+        check(!by_time() || worker.pending.size <= options_.ahead_max, "window of time");
+        check(!by_time() || (worker.predicted == predicted && worker.unpredicted == unpredicted),
+              "what is predicted");
     }
     check(able == able_workers_ && failing == failing_workers_, "counts of workers");
     check(pending == requests_.totals().at_workers + requests_.totals().abandoned,
@@ -158,7 +165,8 @@ void Dispatcher::Impl::check_assignment() const {
     bool room = false;
     for (std::uint32_t slot = 1; slot < workers_.size(); ++slot) {
         if (!least_busy_.has(slot)) continue;
-        room = room || options_.window == 0 || workers_[slot].pending.size < options_.window;
+        room = room || by_time() || options_.window == 0 ||
+               workers_[slot].pending.size < options_.window;
     }
     bool waits = false;
     for (std::size_t priority = 0; priority < kPriorities; ++priority) {

@@ -9,6 +9,7 @@
 #include "primary/core/dispatcher.h"
 #include "primary/core/least_busy.h"
 #include "primary/core/request_table.h"
+#include "primary/core/run_times.h"
 #include "primary/core/timer_heap.h"
 #include "primary/core/worker_table.h"
 
@@ -93,6 +94,16 @@ private:
     [[nodiscard]] std::optional<Reason> loss_reason(const Request& request) const;
     void judge(std::uint32_t worker, bool success, Duration run_time);  // Streaks of failures.
 
+    // ---- dispatcher_ahead.cpp: windows of predicted time.
+    [[nodiscard]] bool by_time() const { return options_.window == kWindowAuto; }
+    [[nodiscard]] bool room_ahead(const Worker& worker) const;
+    void charge_ahead(std::uint32_t request, std::uint32_t worker);
+    void credit_ahead(std::uint32_t request, std::uint32_t worker, bool was_head);
+    void watch_overrun(std::uint32_t worker);
+    [[nodiscard]] Time overruns_at(const Worker& worker) const;
+    void overrun_due(std::uint32_t worker);
+    void learn(const Request& request, Duration ran, bool finished);
+
     // ---- dispatcher_workers.cpp: the lives of workers.
     void on(const WorkerReady& event);
     void on(const WorkerHeard& event);
@@ -105,6 +116,7 @@ private:
     void spawn(Generation& generation, std::uint32_t seat);
     void change_state(std::uint32_t worker, WorkerState to);
     void refresh(std::uint32_t worker);  // Whether it may be given work.
+    void list_if_eligible(std::uint32_t worker);
     void drain_worker(std::uint32_t worker, bool planned);
     void recall_unstarted(std::uint32_t worker);
     void stop_if_drained(std::uint32_t worker);
@@ -171,6 +183,7 @@ private:
     ClientQueues queues_;
     Slab<Worker, WorkerId> workers_;
     LeastBusy least_busy_;
+    RunTimes run_times_;
     TimerHeap timers_;
     std::vector<SeatCounters> seats_;
 

@@ -118,8 +118,10 @@ void Dispatcher::Impl::final_reply(const ReplyArrived& event, std::uint32_t slot
         lose(slot, false);
         return;
     }
-    const auto ran = now_ - std::max(request.dispatched, workers_[worker].head_since);
-    if (!stopped) judge(worker, !event.code, event.run_time == Duration{0} ? ran : event.run_time);
+    const auto ran =
+        event.run_time.value_or(now_ - std::max(request.dispatched, workers_[worker].head_since));
+    if (by_time()) learn(request, ran, !stopped);
+    if (!stopped) judge(worker, !event.code, ran);
     if (stopped) {
         emit(SendError{.to = receipt(request),
                        .reason = request.cancelled ? Reason::kCancelled : Reason::kInterrupted});

@@ -50,6 +50,8 @@ void Dispatcher::Impl::fire(const TimerHeap::Timer& due) {
             return worker_due(timer.slot);
         case TimerKind::kSeat:
             return seat_due(timer.slot);
+        case TimerKind::kOverrun:
+            return overrun_due(timer.slot);
         case TimerKind::kGlobal:
             return timer.slot == kDrainOver ? begin_stop(false) : unavailable_due();
     }

@@ -41,8 +41,13 @@ void Dispatcher::Impl::refresh(std::uint32_t slot) {
         if (worker.failing) failing_workers_ += able ? 1U : -1U;
         able_changed();
     }
-    const bool eligible =
-        able && worker.held_until == Time{0} && !worker.worn_out && !worker.stalled;
+    list_if_eligible(slot);
+}
+
+void Dispatcher::Impl::list_if_eligible(std::uint32_t slot) {
+    const auto& worker = workers_[slot];
+    const bool eligible = worker.able && worker.held_until == Time{0} && !worker.worn_out &&
+                          !worker.stalled && room_ahead(worker);
     if (eligible && !least_busy_.has(slot)) least_busy_.add(slot, worker.pending.size);
     if (!eligible) least_busy_.remove(slot);
 }
@@ -231,6 +236,7 @@ void Dispatcher::Impl::on(const WorkerExited& event) {
     lose_all(slot, event.started ? requests_.find(*event.started) : kNone);
     const Worker dead = workers_[slot];
     timers_.clear(TimerKind::kWorker, slot);
+    timers_.clear(TimerKind::kOverrun, slot);
     workers_.give(slot);
     auto& its_generation = *generation(dead.generation);
     --its_generation.workers;

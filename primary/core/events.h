@@ -31,6 +31,8 @@ struct RequestArrived {
     Duration timeout{0};  // The client's budget; zero: none.
     std::uint32_t min_generation = 0;
     std::uint64_t bytes = 0;  // Text and parameters.
+    // The same for queries that are alike but for their literals; 0: not known. For kWindowAuto.
+    std::uint64_t fingerprint = 0;
 };
 struct CancelRequested {
     ClientId client;
@@ -65,7 +67,7 @@ struct ReplyArrived {
     bool last = true;
     std::optional<ErrorCode> code;
     bool sick = false;  // The worker says that its engine is not to be trusted any more.
-    Duration run_time{0};
+    std::optional<Duration> run_time;  // In the engine, if the worker says so.
     std::uint64_t bytes = 0;
 };
 // How many body bytes of replies a client has taken, in all: of one attempt of a request, or with

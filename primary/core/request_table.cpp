@@ -86,6 +86,7 @@ std::uint32_t RequestTable::open(const RequestArrived& event, std::uint32_t clie
     request.client_request = event.client_request;
     request.serial = ++last_serial_;
     request.bytes = event.bytes;
+    request.fingerprint = event.fingerprint;
     request.mode = event.mode;
     request.priority = event.priority;
     request.streaming = event.streaming;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "primary/core/events.h"
@@ -33,6 +34,8 @@ struct Request {
     std::uint64_t client_request = 0;
     std::uint64_t serial = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t fingerprint = 0;
+    std::optional<Duration> predicted;  // At a worker: its run time, if it could be predicted.
     Time arrived{0};
     Time dispatched{0};
     Time deadline{0};  // Zero: none.

@@ -13,8 +13,8 @@
 
 namespace shortq::core {
 
-enum class TimerKind : std::uint8_t { kRequest, kClient, kWorker, kSeat, kGlobal };
-inline constexpr std::size_t kTimerKinds = 5;
+enum class TimerKind : std::uint8_t { kRequest, kClient, kWorker, kSeat, kGlobal, kOverrun };
+inline constexpr std::size_t kTimerKinds = 6;
 
 // A binary heap that knows where each timer sits in it. Ties break by kind and slot, so that a run
 // can be replayed.

@@ -32,9 +32,16 @@ inline constexpr WorkerId kSyncWorker{std::uint64_t{1} << 32};
 
 enum class Policy : std::uint8_t { kShortestQueue, kRoundRobin, kRandom };
 
+// A window of predicted time in place of a number: see the README, "Who gets it".
+inline constexpr std::uint32_t kWindowAuto = 0xffffffff;
+
 struct Options {
     std::uint32_t workers = 1;  // Seats, counted from 1 in everything people see.
-    std::uint32_t window = 1;   // Requests a worker may hold; 0: no bound.
+    std::uint32_t window = 1;   // Requests a worker may hold; 0: no bound; or kWindowAuto.
+    // kWindowAuto: a worker is given more while what it has is predicted to take less, up to a
+    // number.
+    Duration ahead = std::chrono::microseconds(200);
+    std::uint32_t ahead_max = 64;
     Policy policy = Policy::kShortestQueue;
     std::uint64_t seed = 1;               // For Policy::kRandom.
     std::uint32_t pending_max = 100'000;  // Unanswered requests, all clients.

@@ -30,13 +30,16 @@ struct Worker {
     Time started{0};
     Time ready_at{0};
     Time last_heard{0};
-    Time head_since{0};   // When the head became the head.
-    Time drain_until{0};  // kDraining: what it then still has is interrupted, then it is killed.
-    Time stop_at{0};      // kStopping: killed then, if it was only asked to leave.
-    Time held_until{0};   // Gets nothing before (a streak of failures). Zero: not held.
-    std::uint32_t failures = 0;  // In a row.
-    bool failing = false;        // The streak is long enough for holding off.
-    bool able = false;           // Counted in able_workers_.
+    Time head_since{0};     // When the head became the head.
+    Time drain_until{0};    // kDraining: what it then still has is interrupted, then it is killed.
+    Time stop_at{0};        // kStopping: killed then, if it was only asked to leave.
+    Time held_until{0};     // Gets nothing before (a streak of failures). Zero: not held.
+    Duration predicted{0};  // Of what is pending, as far as it could be predicted.
+    std::uint32_t unpredicted = 0;  // How many of these could not.
+    bool overrun = false;           // The head takes longer than predicted: gets nothing.
+    std::uint32_t failures = 0;     // In a row.
+    bool failing = false;           // The streak is long enough for holding off.
+    bool able = false;              // Counted in able_workers_.
     bool was_ready = false;
     bool load_failed = false;
     bool killed = false;       // KillWorker has been sent.

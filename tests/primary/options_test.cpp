@@ -45,7 +45,7 @@ TEST(OptionsTest, DefaultsAreThoseOfTheManual) {
     EXPECT_EQ(options.source, "startup.sql");
     EXPECT_EQ(options.port, 5001);
     EXPECT_EQ(options.listen, "127.0.0.1");
-    EXPECT_EQ(options.window, 1U);
+    EXPECT_EQ(options.window, core::kWindowAuto);
     EXPECT_EQ(options.timeout, seconds(0));
     EXPECT_EQ(options.grace, seconds(2));
     EXPECT_EQ(options.stall, seconds(30));

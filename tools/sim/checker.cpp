@@ -120,6 +120,7 @@ void Checker::before_exit(const core::WorkerExited& exited) {
 void Checker::before_reply(const core::ReplyArrived& reply) {
     auto* const worker = find(reply.worker);
     if (worker == nullptr || !reply.last || !has(*worker, reply.request)) return;
+    known_.insert(requests_.at(reply.request).asked.fingerprint);
     if (reply.code == ErrorCode::kCancelled) {
         requests_.at(reply.request).lost = true;
         come_back(reply.worker, reply.request);  // Unless an error ends it.
@@ -219,7 +220,12 @@ void Checker::come_back_all(core::WorkerId worker) {
 }
 
 void Checker::leave_worker(core::RequestId id, Request& request) {
-    if (auto* const worker = find(request.worker)) std::erase(worker->pending, id);
+    if (auto* const worker = find(request.worker)) {
+        const bool first = !worker->pending.empty() && worker->pending.front() == id;
+        std::erase(worker->pending, id);
+        if (first) worker->first_since = now_;
+    }
+    request.recalled = false;
     request.sent = 0;
     request.taken = 0;
     request.told.reset();

@@ -51,6 +51,7 @@ private:
         bool cancelled = false;
         bool lost = false;  // A worker that may have begun it is gone, or has dropped it.
         std::optional<core::Time> told;  // When its worker was told to interrupt it.
+        bool recalled = false;           // Its worker was asked to give it back.
         std::uint32_t attempt = 0;
         std::uint32_t sequence = 0;
         std::uint64_t sent = 0;   // Of this attempt.
@@ -68,7 +69,8 @@ private:
         bool worn_out = false;
         bool killed = false;
         int failures = 0;
-        std::vector<core::RequestId> pending;
+        std::vector<core::RequestId> pending;  // The first one runs.
+        core::Time first_since{0};
     };
     struct Client {
         std::map<std::uint64_t, core::RequestId> unanswered;
@@ -138,6 +140,9 @@ private:
         return !client.queues[priority].empty() && !behind(client);
     }
 
+    [[nodiscard]] bool by_time() const { return options_.window == core::kWindowAuto; }
+    [[nodiscard]] bool has_room(const Worker& worker) const;
+
     // ---- checker_workers.cpp
     void see(const core::Interrupt& action);
     void see(const core::Recall& action);
@@ -177,6 +182,7 @@ private:
     void check_readers();
     void check_silence();
     void check_overdue();
+    void check_overrun();
     void check_seats();
     void update_able();
 
@@ -193,9 +199,10 @@ private:
     std::map<core::WorkerId, Worker> workers_;
     std::map<core::ClientId, Client> clients_;
     std::set<std::pair<core::Time, core::RequestId>> deadlines_;  // Of unanswered ones.
-    std::vector<core::RequestId> ended_;                          // In this step, at a worker.
-    std::vector<core::RequestId> interrupted_;                    // In this step.
-    std::array<int, 3> passed_by_{};  // How often other priorities had a turn meanwhile.
+    std::set<std::uint64_t> known_;             // Fingerprints of queries that have ended.
+    std::vector<core::RequestId> ended_;        // In this step, at a worker.
+    std::vector<core::RequestId> interrupted_;  // In this step.
+    std::array<int, 3> passed_by_{};            // How often other priorities had a turn meanwhile.
     std::map<std::uint32_t, core::Time> empty_seats_;  // Of the serving generation, since when.
     std::uint32_t serving_ = 0;
     std::uint32_t failed_reload_ = 0;

@@ -48,19 +48,31 @@ void Checker::check_worker(const Request& request, const core::SendToWorker& act
     if (waits_for_reader(*worker)) fail("sent to a worker that waits for a reader");
     if (worker->generation != serving_) fail("sent to a generation that does not serve");
     if (parked(request)) fail("sent to an older generation than it asked for");
-    if (options_.window > 0 && worker->pending.size() >= options_.window) {
-        fail("a window was exceeded");
+    if (!has_room(*worker)) fail("a window was exceeded");
+    for (const auto id : worker->pending) {
+        const auto fingerprint = requests_.at(id).asked.fingerprint;
+        if (by_time() && (fingerprint == 0 || !known_.contains(fingerprint))) {
+            fail("sent behind a query of which nothing is known");
+        }
     }
     if (options_.policy == core::Policy::kShortestQueue) {
         for (const auto& [id, other] : workers_) {
             const bool listed = able(other) && !other.worn_out && !waits_for_reader(other) &&
-                                other.failures < kStreakThatMayBeHeldOff;
+                                other.failures < kStreakThatMayBeHeldOff &&
+                                (!by_time() || other.pending.empty());
             if (listed && other.pending.size() < worker->pending.size()) {
                 fail("a worker with a shorter pending queue was passed over");
             }
         }
     }
+    if (worker->pending.empty()) worker->first_since = now_;
     worker->pending.push_back(action.request);
+}
+
+// By predicted time a worker may have less room than this.
+bool Checker::has_room(const Worker& worker) const {
+    const auto window = by_time() ? options_.ahead_max : options_.window;
+    return window == 0 || worker.pending.size() < window;
 }
 
 // First come, first served within a client and priority; newest first while the oldest is late.
@@ -115,8 +127,7 @@ void Checker::check_idle() {
     const bool room = std::ranges::any_of(workers_, [this](const auto& entry) {
         const auto& worker = entry.second;
         return able(worker) && !worker.worn_out && worker.failures < kStreakThatMayBeHeldOff &&
-               !waits_for_reader(worker) &&
-               (options_.window == 0 || worker.pending.size() < options_.window);
+               !waits_for_reader(worker) && (by_time() ? worker.pending.empty() : has_room(worker));
     });
     if (!room) return;
     for (const auto& [id, client] : clients_) {

@@ -40,6 +40,7 @@ void Checker::check_time() {
     }
     check_readers();
     check_overdue();
+    check_overrun();
     check_seats();
     if (now_ - latest_pause_ > kAfterPause) check_silence();
 }
@@ -74,6 +75,20 @@ void Checker::check_overdue() {
             worker.leaving && !worker.killed && latest_pause_ < worker.leaving_since;
         if (lingers && now_ - worker.leaving_since > options_.drain + 2 * options_.grace) {
             fail("a worker that is to leave stays");
+        }
+    }
+}
+
+// Something is put behind a query only if that is predicted to end within `ahead`. One that takes
+// longer than twice that, and a bit, keeps nobody waiting.
+void Checker::check_overrun() {
+    if (!by_time()) return;
+    constexpr core::Duration kBit = 500us;
+    for (const auto& [id, worker] : workers_) {
+        if (worker.killed || now_ - worker.first_since < 2 * options_.ahead + kBit) continue;
+        for (std::size_t i = 1; i < worker.pending.size(); ++i) {
+            const auto& request = requests_.at(worker.pending[i]);
+            if (!request.recalled && !request.told) fail("a request waits behind a long query");
         }
     }
 }

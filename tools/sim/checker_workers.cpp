@@ -26,9 +26,11 @@ void Checker::see(const core::Recall& action) {
     if (worker == nullptr) return;  // The sync executor.
     const auto& client = clients_.find(at->second.asked.client);
     const bool blocked = client != clients_.end() && behind(client->second);
-    if (!worker->leaving && !waits_for_reader(*worker) && !blocked) {
+    const bool overrun = by_time() && now_ > worker->first_since;
+    if (!worker->leaving && !waits_for_reader(*worker) && !blocked && !overrun) {
         fail("a request was recalled without a cause");
     }
+    at->second.recalled = true;
 }
 
 void Checker::see(const core::SpawnWorker& action) {

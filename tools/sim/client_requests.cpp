@@ -71,6 +71,7 @@ core::RequestArrived Clients::draw_request(Client& client) {
     request.priority = static_cast<core::Priority>(dice.below(3));
     request.streaming = dice.chance(scenario.streaming);
     request.bytes = dice.between(1, 500);
+    request.fingerprint = dice.below(scenario.fingerprints + 1);  // 0: not known.
     if (dice.chance(scenario.deadline)) {
         request.timeout = dice.exponential(scenario.service * 20) + 1ms;
     }
@@ -90,7 +91,9 @@ Payload Clients::draw_payload(const core::RequestArrived& request) {
     const auto& scenario = ground_.scenario;
     Payload payload;
     payload.words = ++last_words_;
-    payload.service = dice.exponential(scenario.service) + 10us;
+    auto mean = scenario.service;
+    for (auto kind = request.fingerprint; kind > 0; --kind) mean /= 5;
+    payload.service = dice.exponential(mean) + 10us;
     if (scenario.bimodal && dice.chance(0.1)) payload.service *= 10;
     payload.pieces = static_cast<int>(dice.between(1, dice.chance(0.2) ? 12 : 3));
     payload.piece_bytes = dice.between(1, scenario.piece_bytes);

@@ -16,6 +16,11 @@ core::Options draw_options(Dice& dice) {
     core::Options options;
     options.workers = number(dice, 1, 6);
     options.window = dice.chance(0.5) ? 1 : number(dice, 0, 8);
+    if (dice.chance(0.4)) {
+        options.window = core::kWindowAuto;
+        options.ahead = dice.milliseconds(1, 100);
+        options.ahead_max = number(dice, 2, 64);
+    }
     options.policy =
         dice.chance(0.7) ? core::Policy::kShortestQueue : static_cast<core::Policy>(dice.below(3));
     options.seed = dice.below(1'000'000);
@@ -44,6 +49,7 @@ Scenario draw_scenario(Dice& dice) {
     out.clients = number(dice, 1, 12);
     out.service = dice.milliseconds(1, 200);
     out.bimodal = dice.chance(0.3);
+    out.fingerprints = number(dice, 0, 3);
     out.deadline = sometimes(dice, 0.6, 1);
     out.cancel = sometimes(dice, 0.4, 0.3);
     out.sync = sometimes(dice, 0.3, 0.4);

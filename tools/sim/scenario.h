@@ -16,6 +16,8 @@ struct Scenario {
     std::uint32_t clients = 0;
     core::Duration service{0};  // Mean run time.
     bool bimodal = false;       // One in ten takes ten times as long.
+    std::uint32_t fingerprints =
+        0;  // Kinds of queries, each five times as short as the one before.
     double deadline = 0;
     double cancel = 0;
     double sync = 0;

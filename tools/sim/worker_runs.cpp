@@ -27,6 +27,7 @@ void Workers::start(Worker& worker) {
     if (worker.jobs.empty()) return;
     worker.runs = true;
     ++worker.run;
+    worker.run_since = ground_.now();
     const auto job = worker.jobs.front();
     if (worker.id != core::kSyncWorker) {
         if (ground_.fault(ground_.scenario.worker_silent)) fall_silent(worker);
@@ -85,9 +86,10 @@ void Workers::grant(Worker& worker, const core::GrantCredit& order) {
 void Workers::reply(Worker& worker, bool last, std::optional<ErrorCode> code) {
     const auto& job = worker.jobs.front();
     core::ReplyArrived event{
-        .worker = worker.id, .request = job.request, .last = last, .code = code};
+        .worker = worker.id, .request = job.request, .last = last, .code = code, .run_time = {}};
     if (!code) event.bytes = job.payload.piece_bytes;
     const bool process = worker.id != core::kSyncWorker;
+    if (ground_.dice.chance(0.9)) event.run_time = ground_.now() - worker.run_since;
     event.sick = last && process && ground_.fault(ground_.scenario.sick);
     say(worker, event, job.payload.words);
     if (!last || !process) return;

@@ -40,7 +40,8 @@ private:
         std::deque<std::function<void(Worker&)>> unread;  // While it is silent.
         std::deque<Job> jobs;                             // The first one runs if `runs`.
         bool runs = false;
-        std::uint64_t run = 0;      // Counts runs: what was planned for an older one is void.
+        std::uint64_t run = 0;  // Counts runs: what was planned for an older one is void.
+        core::Time run_since{0};
         std::uint64_t sent = 0;     // Of the reply that runs.
         std::uint64_t granted = 0;  // It may send while below.
         int piece = 0;              // The next one.

@@ -2,7 +2,7 @@
 complete -c shortq -s p -l port -x -d 'Native port'
 complete -c shortq -l listen -x -d 'Address to listen on'
 complete -c shortq -l insecure -d 'Listen on any address, without authentication'
-complete -c shortq -l window -x -d 'Requests a worker may be given ahead'
+complete -c shortq -l window -x -d 'Requests a worker may hold'
 complete -c shortq -l policy -x -a 'shortest-queue round-robin random' -d 'How a worker is chosen'
 complete -c shortq -l timeout -x -d 'The longest a request may take'
 complete -c shortq -l grace -x -d 'How long an interrupted query may linger'

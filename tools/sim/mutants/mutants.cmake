@@ -101,6 +101,19 @@ mutant(idles-beside-a-queue dispatcher_assign.cpp
         give(request, worker);
         if (FAULT) return;]])
 
+mutant(sends-behind-the-unknown dispatcher_ahead.cpp
+    [[worker.unpredicted == 0 &&]]
+    [[(FAULT || worker.unpredicted == 0) &&]])
+mutant(never-recalls dispatcher_ahead.cpp
+    [[if (!worker.killed) recall_unstarted(slot);]]
+    [[if (!worker.killed && !FAULT) recall_unstarted(slot);]])
+mutant(forgets-to-watch dispatcher_ahead.cpp
+    [[if (overruns_at(worker) > now_) return watch_overrun(slot);]]
+    [[if (overruns_at(worker) > now_) return FAULT ? void() : watch_overrun(slot);]])
+mutant(sends-one-too-many-ahead dispatcher_ahead.cpp
+    [[worker.pending.size < options_.ahead_max;]]
+    [[worker.pending.size < options_.ahead_max + (FAULT ? 1 : 0);]])
+
 # ---- Time.
 mutant(loses-a-wake-up dispatcher_requests.cpp
     [[timers_.set(TimerKind::kRequest, slot, due);]]
