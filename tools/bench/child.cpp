@@ -1,19 +1,25 @@
 #include "tools/bench/child.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 namespace shortq::bench {
 namespace {
+
+// For a program to end by itself.
+constexpr std::chrono::seconds kPatience{20};
 
 std::vector<char*> as_argv(const std::vector<std::string>& arguments) {
     std::vector<char*> argv;
@@ -26,11 +32,27 @@ std::vector<char*> as_argv(const std::vector<std::string>& arguments) {
 
 // In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become(char* const* argv, int output, pid_t parent) {
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(127);
     ::dup2(output, STDOUT_FILENO);
     ::execv(argv[0], argv);
     ::_exit(127);
+}
+
+// Whether a child, which is not reaped yet, is at its end in time.
+bool ends_within(pid_t pid, std::chrono::milliseconds limit) {
+    const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    if (descriptor < 0) return true;  // Not to be watched: who waits for it will see.
+    pollfd end{.fd = descriptor, .events = POLLIN, .revents = 0};
+    int ready = 0;
+    do {
+        ready = ::poll(&end, 1, static_cast<int>(limit.count()));
+    } while (ready < 0 && errno == EINTR);
+    ::close(descriptor);
+    return ready > 0;
 }
 
 std::string read_line(int descriptor) {
@@ -73,6 +95,7 @@ Child& Child::operator=(Child&& other) noexcept {
 Child::~Child() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGTERM);
+    if (!ends_within(pid_, kPatience)) ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
 }

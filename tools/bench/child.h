@@ -12,14 +12,14 @@ namespace shortq::bench {
 
 class Child {
 public:
-    // Starts `arguments[0]` and waits until it has written a line to its stdout. The kernel kills
-    // it when this process is gone. Call from a thread that lives as long as the child.
-    // Errors: kInternal if it could not be started or ended before its line.
+    // Starts `arguments[0]` and waits until it has written a line to its stdout. The kernel
+    // ends it (SIGTERM) when this process is gone. Call from a thread that lives as long as the
+    // child. Errors: kInternal if it could not be started or ended before its line.
     [[nodiscard]] static Result<Child> start(const std::vector<std::string>& arguments);
 
     Child(Child&& other) noexcept;
     Child& operator=(Child&& other) noexcept;
-    ~Child();  // SIGTERM, and waits for its end.
+    ~Child();  // SIGTERM, and waits for its end; SIGKILL if that takes long.
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     [[nodiscard]] const std::string& first_line() const noexcept { return first_line_; }

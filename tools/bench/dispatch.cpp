@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/bench/rounds.h"
 #include "tools/bench/target.h"
 #include "tools/bench/throughput.h"
 
@@ -20,19 +21,12 @@ Result<std::vector<Metric>> run_dispatch(const DispatchCell& cell, const Dispatc
     if (!shortq) return tl::unexpected(shortq.error());
 
     const std::string name = cell.name();
-    Metric ours{"dispatch." + name + ".throughput", "requests/s", {}};
-    Metric theirs{"zmq_proxy." + name + ".throughput", "requests/s", {}};
-    Metric share{"dispatch." + name + ".share_of_zmq_proxy", "ratio", {}};
-    for (unsigned round = 0; round < options.rounds; ++round) {
-        const auto proxied = throughput(**proxy, load);
-        if (!proxied) return tl::unexpected(proxied.error());
-        const auto dispatched = throughput(**shortq, load);
-        if (!dispatched) return tl::unexpected(dispatched.error());
-        theirs.samples.push_back(*proxied);
-        ours.samples.push_back(*dispatched);
-        share.samples.push_back(*dispatched / *proxied);
-    }
-    return std::vector<Metric>{ours, theirs, share};
+    const auto rates = interleave<double>(
+        {options.rounds},
+        {[&] { return throughput(**shortq, load); }, [&] { return throughput(**proxy, load); }});
+    if (!rates) return tl::unexpected(rates.error());
+    return std::vector<Metric>{
+        {"dispatch." + name + ".throughput", "requests/s", (*rates)[0], "zmq_proxy", (*rates)[1]}};
 }
 
 }  // namespace shortq::bench

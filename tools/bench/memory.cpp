@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -162,7 +163,8 @@ Result<void> kill_each(Server& server, unsigned kills, MemoryRow& row) {
 }
 
 // Starts the row's server, and adds how long it took.
-Result<Server> start(const Source& source, MemoryRow& row) {
+Result<Server> start(const Source& source, MemoryRow& row, Progress& progress) {
+    progress.step(fmt::format("memory, {}, {}, workers: {}", row.source, row.spawn, row.workers));
     const auto start = Clock::now();
     auto server = Server::start(source.path, row.spawn, row.workers);
     if (!server) return server;
@@ -171,8 +173,8 @@ Result<Server> start(const Source& source, MemoryRow& row) {
     return server;
 }
 
-Result<void> measure(const Source& source, unsigned kills, MemoryRow& row) {
-    auto server = start(source, row);
+Result<void> measure(const Source& source, unsigned kills, MemoryRow& row, Progress& progress) {
+    auto server = start(source, row, progress);
     if (!server) return tl::unexpected(server.error());
     if (auto run = server->run_everywhere(source.scan); !run) return run;
     const auto memory = proportional_bytes(family_of(server->pid()));
@@ -183,17 +185,18 @@ Result<void> measure(const Source& source, unsigned kills, MemoryRow& row) {
 
 // The rows of one source and way to spawn, which are compared with each other.
 Result<std::vector<MemoryRow>> compare(const Source& source, const std::string& spawn,
-                                       const MemoryOptions& options) {
+                                       const MemoryOptions& options, Progress& progress) {
     std::vector<MemoryRow> rows;
     for (const unsigned workers : options.workers)
         rows.push_back({.source = source.name, .spawn = spawn, .workers = workers});
     for (unsigned round = 1; round < options.starts; ++round) {
         for (auto& row : rows) {
-            if (auto server = start(source, row); !server) return tl::unexpected(server.error());
+            if (auto server = start(source, row, progress); !server)
+                return tl::unexpected(server.error());
         }
     }
     for (auto& row : rows) {
-        if (auto done = measure(source, options.kills, row); !done)
+        if (auto done = measure(source, options.kills, row, progress); !done)
             return tl::unexpected(done.error());
     }
     return rows;
@@ -230,16 +233,26 @@ Result<std::vector<Source>> generate(const std::filesystem::path& folder, std::u
 
 }  // namespace
 
-Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options) {
+void make_quick(MemoryOptions& options) {
+    constexpr std::uint64_t kRowsOfQuick = 2'000'000;
+    options.rows = std::min(options.rows, kRowsOfQuick);
+    options.starts = std::min(options.starts, 2U);
+    options.kills = std::min(options.kills, 1U);
+}
+
+Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options, Progress& progress) {
+    progress.step("memory, making the data");
     const TemporaryFolder folder;
     auto sources = options.source.empty()
                        ? generate(folder.path(), options.rows)
                        : std::vector<Source>{{options.source, options.source, options.scan}};
     if (!sources) return tl::unexpected(sources.error());
+    progress.expect(1 + sources->size() * options.spawns.size() * options.workers.size() *
+                            options.starts);
     std::vector<MemoryRow> rows;
     for (const auto& source : *sources) {
         for (const auto& spawn : options.spawns) {
-            auto compared = compare(source, spawn, options);
+            auto compared = compare(source, spawn, options, progress);
             if (!compared) return compared;
             rows.insert(rows.end(), compared->begin(), compared->end());
         }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/error.h"
+#include "tools/bench/progress.h"
 #include "tools/bench/report.h"
 
 namespace shortq::bench {
@@ -31,9 +32,13 @@ struct MemoryRow {
     std::vector<double> replaced_ms{};  // From kill -9 to an answer from the worker that follows.
 };
 
+// Less than a minute in all, unless the source is one's own.
+void make_quick(MemoryOptions& options);
+
 // Starts one server after the other. Errors: kBadRequest for a scan that cannot run; kInternal if a
 // server does not start or a worker does not come back.
-[[nodiscard]] Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options);
+[[nodiscard]] Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options,
+                                                        Progress& progress);
 
 // A line for each row, in order, with ratios to the first of the same source and spawn.
 [[nodiscard]] std::string as_table(const std::vector<MemoryRow>& rows);

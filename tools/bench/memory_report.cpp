@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/bench/memory.h"
+#include "tools/bench/statistics.h"
 
 namespace shortq::bench {
 namespace {
@@ -21,13 +23,11 @@ std::string name_of(const MemoryRow& row, std::string_view figure) {
     return fmt::format("memory.{}.{}.w{}.{}", source, row.spawn, row.workers, figure);
 }
 
-double median(const std::vector<double>& samples) { return Metric{{}, {}, samples}.median(); }
-
 std::string replaced(const MemoryRow& row) {
     if (row.replaced_ms.empty()) return "-";
-    const Metric metric{{}, "ms", row.replaced_ms};
-    return fmt::format("{:.0f} ms ({:.0f} to {:.0f}, {} kills)", metric.median(), metric.min(),
-                       metric.max(), row.replaced_ms.size());
+    const auto [least, most] = std::ranges::minmax(row.replaced_ms);
+    return fmt::format("{:.0f} ms ({:.0f} to {:.0f}, {} kills)", median(row.replaced_ms), least,
+                       most, row.replaced_ms.size());
 }
 
 }  // namespace
@@ -51,10 +51,17 @@ std::string as_table(const std::vector<MemoryRow>& rows) {
 std::vector<Metric> as_metrics(const std::vector<MemoryRow>& rows) {
     std::vector<Metric> metrics;
     for (const auto& row : rows) {
-        metrics.push_back({name_of(row, "all_ready"), "s", row.ready_s});
-        metrics.push_back({name_of(row, "pss"), "MB", {row.memory_mb}});
+        const auto& first = first_like(rows, row);
+        const auto against = fmt::format("workers: {}", first.workers);
+        const auto add = [&](const char* figure, const char* unit, std::vector<double> samples,
+                             std::vector<double> baseline) {
+            metrics.push_back(
+                {name_of(row, figure), unit, std::move(samples), against, std::move(baseline)});
+        };
+        add("all_ready", "s", row.ready_s, first.ready_s);
+        add("pss", "MB", {row.memory_mb}, {first.memory_mb});
         if (!row.replaced_ms.empty())
-            metrics.push_back({name_of(row, "killed_to_answer"), "ms", row.replaced_ms});
+            add("killed_to_answer", "ms", row.replaced_ms, first.replaced_ms);
     }
     return metrics;
 }

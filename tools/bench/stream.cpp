@@ -15,6 +15,8 @@
 #include "tools/bench/child.h"
 #include "tools/bench/memory_peak.h"
 #include "tools/bench/processes.h"
+#include "tools/bench/rounds.h"
+#include "tools/bench/statistics.h"
 #include "tools/bench/temporary_folder.h"
 #include "worker/engine/engine.h"
 
@@ -77,7 +79,9 @@ Result<void> measure_memory(const Child& primary, Client& reader, const StreamOp
     const auto add = [&](const char* who, const MemoryPeak& peak) {
         out.push_back({fmt::format("stream.memory.{}", who),
                        "MB",
-                       {static_cast<double>(peak.grown_bytes()) / kMegabyte}});
+                       {static_cast<double>(peak.grown_bytes()) / kMegabyte},
+                       "the result",
+                       {static_cast<double>(*done) / kMegabyte}});
     };
     add("primary", of_primary);
     add("worker", of_workers);
@@ -87,8 +91,13 @@ Result<void> measure_memory(const Child& primary, Client& reader, const StreamOp
 
 // ---- Short queries
 
+struct Asked {
+    double per_second = 0;
+    double p50_us = 0;
+};
+
 // One after the other for the time of a round.
-Result<void> ask(Client& client, std::chrono::milliseconds round, Metric& rate, Metric& latency) {
+Result<Asked> ask(Client& client, std::chrono::milliseconds round) {
     const auto start = Clock::now();
     std::vector<double> took;
     while (Clock::now() - start < round) {
@@ -97,14 +106,12 @@ Result<void> ask(Client& client, std::chrono::milliseconds round, Metric& rate, 
         if (!table) return tl::unexpected(table.error());
         took.push_back(seconds_since(begun) * 1e6);
     }
-    rate.samples.push_back(static_cast<double>(took.size()) / seconds_since(start));
-    latency.samples.push_back(Metric{{}, {}, std::move(took)}.median());
-    return {};
+    const auto per_second = static_cast<double>(took.size()) / seconds_since(start);
+    return Asked{per_second, median(std::move(took))};
 }
 
 // The same, while another client reads rows slowly.
-Result<void> ask_beside(Client& client, Client& reader, const StreamOptions& options, Metric& rate,
-                        Metric& latency) {
+Result<Asked> ask_beside(Client& client, Client& reader, const StreamOptions& options) {
     // It has no end, so that the worker is held for all of the round.
     auto stream = reader.stream(query_of(1'000'000'000'000));
     if (!stream) return tl::unexpected(stream.error());
@@ -115,7 +122,7 @@ Result<void> ask_beside(Client& client, Client& reader, const StreamOptions& opt
         const auto done = read(*stream, options.slow_bytes, Clock::time_point::max(), &stop);
         if (!done) error = done.error();
     });
-    auto asked = ask(client, options.round, rate, latency);
+    auto asked = ask(client, options.round);
     stop = true;
     slow.join();
     if (error) return tl::unexpected(*error);
@@ -124,16 +131,18 @@ Result<void> ask_beside(Client& client, Client& reader, const StreamOptions& opt
 
 Result<void> measure_short_queries(Client& client, Client& reader, const StreamOptions& options,
                                    std::vector<Metric>& out) {
-    Metric alone{"stream.short_queries.alone", "queries/s", {}};
-    Metric beside{"stream.short_queries.beside", "queries/s", {}};
-    Metric alone_latency{"stream.short_queries.alone.latency", "us", {}};
-    Metric beside_latency{"stream.short_queries.beside.latency", "us", {}};
-    for (unsigned i = 0; i < options.rounds; ++i) {
-        if (auto done = ask(client, options.round, alone, alone_latency); !done) return done;
-        if (auto done = ask_beside(client, reader, options, beside, beside_latency); !done)
-            return done;
-    }
-    out.insert(out.end(), {alone, beside, alone_latency, beside_latency});
+    const auto asked =
+        interleave<Asked>({options.rounds}, {[&] { return ask_beside(client, reader, options); },
+                                             [&] { return ask(client, options.round); }});
+    if (!asked) return tl::unexpected(asked.error());
+    const auto add = [&](const char* figure, const char* unit, auto member) {
+        Metric metric{fmt::format("stream.short_queries.{}", figure), unit, {}, "no reader beside"};
+        for (const auto& one : asked->front()) metric.samples.push_back(one.*member);
+        for (const auto& one : asked->back()) metric.baseline_samples.push_back(one.*member);
+        out.push_back(std::move(metric));
+    };
+    add("throughput", "queries/s", &Asked::per_second);
+    add("p50", "us", &Asked::p50_us);
     return {};
 }
 
@@ -158,40 +167,43 @@ Result<double> engine_speed(engine::Engine& engine, std::uint64_t rows) {
     return static_cast<double>(sink.rows) / seconds_since(start);
 }
 
+Result<double> streaming_speed(Client& reader, const StreamOptions& options) {
+    const auto start = Clock::now();
+    auto stream = reader.stream(query_of(options.rows));
+    if (!stream) return tl::unexpected(stream.error());
+    if (auto bytes = read(*stream, options.slow_bytes, start); !bytes)
+        return tl::unexpected(bytes.error());
+    return static_cast<double>(options.rows) / seconds_since(start);
+}
+
+Result<double> whole_speed(Client& reader, const StreamOptions& options) {
+    const auto start = Clock::now();
+    const auto table = reader.deferred(query_of(options.rows));
+    if (!table) return tl::unexpected(table.error());
+    return static_cast<double>(options.rows) / seconds_since(start);
+}
+
 Result<void> measure_speed(Client& reader, const StreamOptions& options, std::vector<Metric>& out) {
-    Metric alone{"stream.speed.engine_alone", "MB/s", {}};
-    Metric streamed{"stream.speed.streamed", "MB/s", {}};
-    Metric whole{"stream.speed.whole", "MB/s", {}};
     engine::EngineOptions engine_options;
     engine_options.threads = std::max(1U, std::thread::hardware_concurrency() / 2);
     auto engine = engine::make_engine("duckdb", engine_options);
     if (!engine) return tl::unexpected(engine.error());
     if (auto loaded = (*engine)->load({}); !loaded) return loaded;
-    for (unsigned i = 0; i < options.rounds; ++i) {
-        auto start = Clock::now();
-        auto stream = reader.stream(query_of(options.rows));
-        if (!stream) return tl::unexpected(stream.error());
-        const auto bytes = read(*stream, options.slow_bytes, start);
-        if (!bytes) return tl::unexpected(bytes.error());
-        const auto megabytes = static_cast<double>(*bytes) / kMegabyte;
-        streamed.samples.push_back(megabytes / seconds_since(start));
-
-        start = Clock::now();
-        const auto table = reader.deferred(query_of(options.rows));
-        if (!table) return tl::unexpected(table.error());
-        whole.samples.push_back(megabytes / seconds_since(start));
-
-        const auto speed = engine_speed(**engine, options.rows);
-        if (!speed) return tl::unexpected(speed.error());
-        alone.samples.push_back(*speed * megabytes / static_cast<double>(options.rows));
-    }
-    out.insert(out.end(), {alone, streamed, whole});
+    const auto speeds = interleave<double>({options.rounds},
+                                           {[&] { return streaming_speed(reader, options); },
+                                            [&] { return whole_speed(reader, options); },
+                                            [&] { return engine_speed(**engine, options.rows); }});
+    if (!speeds) return tl::unexpected(speeds.error());
+    constexpr auto kAlone = "the engine alone";
+    out.push_back({"stream.speed.streamed", "rows/s", (*speeds)[0], kAlone, (*speeds)[2]});
+    out.push_back({"stream.speed.whole", "rows/s", (*speeds)[1], kAlone, (*speeds)[2]});
     return {};
 }
 
 }  // namespace
 
-Result<std::vector<Metric>> run_stream(const StreamOptions& options) {
+Result<std::vector<Metric>> run_stream(const StreamOptions& options, Progress& progress) {
+    progress.expect(3);
     const TemporaryFolder folder;
     const auto source = folder.path() / "startup.sql";
     std::ofstream(source) << "select 1;\n";
@@ -207,10 +219,13 @@ Result<std::vector<Metric>> run_stream(const StreamOptions& options) {
             return tl::unexpected(warm.error());
     }
     std::vector<Metric> metrics;
+    progress.step("stream, memory, slow reader");
     if (auto done = measure_memory(*primary, *reader, options, metrics); !done)
         return tl::unexpected(done.error());
+    progress.step("stream, short queries beside it");
     if (auto done = measure_short_queries(*client, *reader, options, metrics); !done)
         return tl::unexpected(done.error());
+    progress.step("stream, speed");
     if (auto done = measure_speed(*reader, options, metrics); !done)
         return tl::unexpected(done.error());
     return metrics;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/error.h"
+#include "tools/bench/progress.h"
 #include "tools/bench/report.h"
 
 namespace shortq::bench {
@@ -21,6 +22,7 @@ struct StreamOptions {
 
 // Two workers, one client that reads rows, another one with short queries.
 // Errors: kInternal if the server does not start; what a query fails with.
-[[nodiscard]] Result<std::vector<Metric>> run_stream(const StreamOptions& options);
+[[nodiscard]] Result<std::vector<Metric>> run_stream(const StreamOptions& options,
+                                                     Progress& progress);
 
 }  // namespace shortq::bench

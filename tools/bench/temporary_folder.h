@@ -8,6 +8,8 @@
 #include <string>
 #include <system_error>
 
+#include "tools/bench/interrupts.h"
+
 namespace shortq::bench {
 
 class TemporaryFolder {
@@ -18,12 +20,14 @@ public:
             throw std::system_error(errno, std::generic_category(), name);
         }
         path_ = name;
+        remember_folder(path_);
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     ~TemporaryFolder() {
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
+        forget_folder(path_);
     }
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 

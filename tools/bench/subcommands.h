@@ -1,0 +1,12 @@
+// tools/bench/subcommands.h: every subcommand adds itself.
+#pragma once
+
+#include "tools/bench/commands.h"
+
+namespace shortq::bench {
+
+void add_dispatch(Commands& commands);
+void add_memory(Commands& commands);
+void add_stream(Commands& commands);
+
+}  // namespace shortq::bench
