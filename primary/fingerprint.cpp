@@ -31,11 +31,12 @@ private:
     std::uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
-// Where the literal that begins at `at` ends.
-std::size_t end_of_string(std::string_view text, std::size_t at) {
+// Where what begins with a quote at `at` ends.
+std::size_t end_of_quoted(std::string_view text, std::size_t at) {
+    const char quote = text[at];
     for (++at; at < text.size(); ++at) {
-        if (text[at] != '\'') continue;
-        if (at + 1 == text.size() || text[at + 1] != '\'') return at + 1;
+        if (text[at] != quote) continue;
+        if (at + 1 == text.size() || text[at + 1] != quote) return at + 1;
         ++at;  // A quote in it.
     }
     return at;
@@ -55,7 +56,11 @@ std::uint64_t fingerprint_of(std::string_view whole) noexcept {
         const char c = text[at];
         if (c == '\'') {
             hash.add('?');
-            at = end_of_string(text, at);
+            at = end_of_quoted(text, at);
+            in_name = false;
+        } else if (c == '"') {
+            const auto end = end_of_quoted(text, at);
+            while (at < end) hash.add(text[at++]);
             in_name = false;
         } else if (is_digit(c) && !in_name) {
             hash.add('?');

@@ -30,6 +30,8 @@ TEST(FingerprintTest, AllElseCounts) {
     };
     differ("select a from t1", "select a from t2");
     differ("select \"1\" from t", "select \"2\" from t");
+    differ("select \"it's 1\"", "select \"it's 2\"");
+    differ("select \"a\"\"1\"", "select \"a\"\"2\"");
     differ("select 1", "select 1, 2");
     differ("select 'a'", "select a");
     differ("select x", "select X");
