@@ -101,8 +101,9 @@ Child::~Child() {
 }
 
 std::string endpoint_in(const std::string& ready_line) {
-    const auto start = ready_line.find("tcp://");
-    if (start == std::string::npos) return {};
+    const auto scheme = ready_line.find("://");
+    if (scheme == std::string::npos) return {};
+    const auto start = ready_line.rfind(' ', scheme) + 1;  // 0 if it is all the way in front.
     return ready_line.substr(start, ready_line.find(' ', start) - start);
 }
 

@@ -5,11 +5,11 @@
 
 namespace shortq::bench {
 
-Dealer::Dealer(const std::string& endpoint) {
+Dealer::Dealer(const std::vector<std::string>& endpoints) {
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::sndhwm, 0);
     socket_.set(zmq::sockopt::rcvhwm, 0);
-    socket_.connect(endpoint);
+    for (const auto& endpoint : endpoints) socket_.connect(endpoint);
 }
 
 bool Dealer::send(std::initializer_list<zmq::const_buffer> frames) {

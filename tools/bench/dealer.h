@@ -1,4 +1,4 @@
-// tools/bench/dealer.h: the client's socket, the same for every target.
+// tools/bench/dealer.h: a client's socket, the same for every target.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace shortq::bench {
 
 class Dealer {
 public:
-    explicit Dealer(const std::string& endpoint);
+    explicit Dealer(const std::vector<std::string>& endpoints);
 
     // Sends frames as one message; false if the socket cannot take it now.
     [[nodiscard]] bool send(std::initializer_list<zmq::const_buffer> frames);

@@ -6,12 +6,24 @@
 #include <zmq_addon.hpp>
 
 namespace shortq::bench {
+namespace {
 
-int run_proxy(const std::string& workers_endpoint) {
+int echo(zmq::socket_t& socket) {
+    std::vector<zmq::message_t> frames;
+    for (;;) {
+        frames.clear();
+        if (!zmq::recv_multipart(socket, std::back_inserter(frames))) continue;
+        if (!zmq::send_multipart(socket, frames)) return 1;
+    }
+}
+
+}  // namespace
+
+int run_proxy(const std::string& clients_endpoint, const std::string& workers_endpoint) {
     zmq::context_t context(1);
     zmq::socket_t clients(context, zmq::socket_type::router);
     zmq::socket_t workers(context, zmq::socket_type::dealer);
-    clients.bind("tcp://127.0.0.1:*");
+    clients.bind(clients_endpoint);
     workers.bind(workers_endpoint);
     std::cout << clients.get(zmq::sockopt::last_endpoint) << std::endl;
     zmq::proxy(clients, workers);
@@ -23,12 +35,15 @@ int run_echo_worker(const std::string& endpoint) {
     zmq::socket_t socket(context, zmq::socket_type::dealer);
     socket.connect(endpoint);
     std::cout << "connected" << std::endl;
-    std::vector<zmq::message_t> frames;
-    for (;;) {
-        frames.clear();
-        if (!zmq::recv_multipart(socket, std::back_inserter(frames))) continue;
-        if (!zmq::send_multipart(socket, frames)) return 1;
-    }
+    return echo(socket);
+}
+
+int run_echo_server(const std::string& endpoint) {
+    zmq::context_t context(1);
+    zmq::socket_t socket(context, zmq::socket_type::router);
+    socket.bind(endpoint);
+    std::cout << socket.get(zmq::sockopt::last_endpoint) << std::endl;
+    return echo(socket);
 }
 
 }  // namespace shortq::bench

@@ -1,16 +1,15 @@
 // tools/bench/echo_roles.h: the opponent: libzmq's own zmq_proxy in front of processes that echo,
-// the least that any dispatcher over ZeroMQ has to do. shortq-bench starts itself in these roles.
+// the least that any dispatcher over ZeroMQ has to do; and such processes without it.
+// shortq-bench starts itself in these roles. Each tells on its first line where it can be reached.
 #pragma once
 
 #include <string>
 
 namespace shortq::bench {
 
-// Binds a free TCP port for clients and `workers_endpoint` for workers, prints the first as a line
-// on stdout, and forwards until the process is ended.
-int run_proxy(const std::string& workers_endpoint);
-
-// Connects to a proxy, prints a line, and sends back whatever comes until the process is ended.
-int run_echo_worker(const std::string& endpoint);
+// Never return; the exit status if they fail.
+[[nodiscard]] int run_proxy(const std::string& clients, const std::string& workers);
+[[nodiscard]] int run_echo_worker(const std::string& endpoint);  // Connects to a proxy.
+[[nodiscard]] int run_echo_server(const std::string& endpoint);  // Is connected to.
 
 }  // namespace shortq::bench

@@ -1,13 +1,12 @@
-// tools/bench/shortq_target.cpp: a primary with test workers as a target, over the raw protocol.
-#include <fmt/format.h>
-
+// tools/bench/shortq_target.cpp: a primary with test workers, to libshortq and over the raw
+// protocol.
 #include <chrono>
 #include <fstream>
-#include <optional>
 #include <utility>
 #include <variant>
 
 #include "proto/message.h"
+#include "shortq/client.h"
 #include "tools/bench/child.h"
 #include "tools/bench/dealer.h"
 #include "tools/bench/target.h"
@@ -22,14 +21,79 @@ zmq::const_buffer buffer_of(std::span<const std::byte> bytes) {
     return zmq::buffer(bytes.data(), bytes.size());
 }
 
-class ShortqTarget final : public Target {
+class Server {
 public:
-    ShortqTarget(std::unique_ptr<TemporaryFolder> folder, Child primary, const std::string& payload)
-        : folder_(std::move(folder)),
-          primary_(std::move(primary)),
-          payload_(payload),
-          text_("echo " + payload),
-          dealer_(endpoint_in(primary_.first_line())) {}
+    Server(std::unique_ptr<TemporaryFolder> folder, Child primary)
+        : folder_(std::move(folder)), primary_(std::move(primary)) {}
+
+    [[nodiscard]] std::string endpoint() const { return endpoint_in(primary_.first_line()); }
+
+private:
+    std::unique_ptr<TemporaryFolder> folder_;
+    Child primary_;
+};
+
+std::string query_of(const std::string& payload) { return "echo " + payload; }
+
+tl::unexpected<Error> wrong_echo() {
+    return fail(ErrorCode::kInternal, "the echo is not what was sent", "shortq");
+}
+
+// ---- The C++ client
+
+class ClientRequester final : public Requester {
+public:
+    ClientRequester(Client client, const std::string& payload)
+        : client_(std::move(client)), payload_(payload), text_(query_of(payload)) {}
+
+    Result<void> send() override {
+        if (auto sent = client_.async(text_); !sent) return tl::unexpected(sent.error());
+        return {};
+    }
+
+    Result<void> receive() override {
+        const auto arrived = client_.wait_for(std::chrono::seconds(10));
+        if (!arrived) return tl::unexpected(arrived.error());
+        return check(arrived->reply);
+    }
+
+    Result<void> exchange() override { return check(client_.deferred(text_)); }
+
+private:
+    [[nodiscard]] Result<void> check(const Result<Table>& reply) const {
+        if (!reply) return tl::unexpected(reply.error());
+        if (reply->rows() != 1 || reply->text(0, 0) != payload_) return wrong_echo();
+        return {};
+    }
+
+    Client client_;
+    std::string payload_;
+    std::string text_;
+};
+
+class ClientTarget final : public Target {
+public:
+    explicit ClientTarget(std::shared_ptr<Server> server) : server_(std::move(server)) {}
+
+    Result<std::unique_ptr<Requester>> connect(const std::string& payload) override {
+        ConnectOptions options;
+        options.endpoints = {server_->endpoint()};
+        options.wait_until_ready = true;
+        auto client = Client::connect(options);
+        if (!client) return tl::unexpected(client.error());
+        return std::make_unique<ClientRequester>(std::move(*client), payload);
+    }
+
+private:
+    std::shared_ptr<Server> server_;
+};
+
+// ---- The raw protocol
+
+class RawRequester final : public Requester {
+public:
+    RawRequester(const std::string& endpoint, const std::string& payload)
+        : payload_(payload), text_(query_of(payload)), dealer_({endpoint}) {}
 
     // Says hello and keeps the session.
     Result<void> connect() {
@@ -44,12 +108,14 @@ public:
         return {};
     }
 
-    bool send() override {
+    Result<void> send() override {
         beat();
         proto::Request request;
         request.id = ++last_id_;
         request.session = session_;
-        return dealer_.send({buffer_of(proto::encode(request, header_)), zmq::buffer(text_)});
+        if (dealer_.send({buffer_of(proto::encode(request, header_)), zmq::buffer(text_)}))
+            return {};
+        return fail(ErrorCode::kInternal, "the socket takes no more", "shortq");
     }
 
     Result<void> receive() override {
@@ -70,9 +136,7 @@ private:
             {static_cast<const std::byte*>(frames.front().data()), frames.front().size()});
         if (!message) return tl::unexpected(message.error());
         if (const auto* reply = std::get_if<proto::Reply>(&*message)) {
-            if (reply->last && frames.back().to_string_view() != payload_) {
-                return fail(ErrorCode::kInternal, "the echo is not what was sent", "shortq");
-            }
+            if (reply->last && frames.back().to_string_view() != payload_) return wrong_echo();
             return reply->last;
         }
         if (const auto* welcome = std::get_if<proto::Welcome>(&*message)) {
@@ -91,8 +155,6 @@ private:
             {buffer_of(proto::encode(proto::Heartbeat{.session = session_}, header_))});
     }
 
-    std::unique_ptr<TemporaryFolder> folder_;
-    Child primary_;
     std::string payload_;
     std::string text_;
     Dealer dealer_;
@@ -102,20 +164,39 @@ private:
     Clock::time_point last_beat_ = Clock::now();
 };
 
+class RawTarget final : public Target {
+public:
+    explicit RawTarget(std::shared_ptr<Server> server) : server_(std::move(server)) {}
+
+    Result<std::unique_ptr<Requester>> connect(const std::string& payload) override {
+        auto requester = std::make_unique<RawRequester>(server_->endpoint(), payload);
+        if (auto connected = requester->connect(); !connected)
+            return tl::unexpected(connected.error());
+        return requester;
+    }
+
+private:
+    std::shared_ptr<Server> server_;
+};
+
 }  // namespace
 
-Result<std::unique_ptr<Target>> start_shortq(const TargetOptions& options) {
+Result<ShortqTargets> start_shortq(const Site& site, const std::string& window) {
     auto folder = std::make_unique<TemporaryFolder>();
     const auto source = folder->path() / "nothing.sql";
     std::ofstream(source) << "# The test engine needs no data.\n";
-    auto primary = Child::start({program_next_to_this_one("shortq"), "-p", "0", "--window", "0",
-                                 "--engine", "test", "--log-level", "warn",
-                                 fmt::format("{}", options.workers), source.string()});
+    std::vector<std::string> arguments{program_next_to_this_one("shortq"), "-p", "0"};
+    if (site.transport == Transport::kIpc)
+        arguments.insert(arguments.end(),
+                         {"--listen", "ipc://" + (folder->path() / "clients").string()});
+    if (!window.empty()) arguments.insert(arguments.end(), {"--window", window});
+    arguments.insert(arguments.end(), {"--engine", "test", "--log-level", "warn",
+                                       std::to_string(site.workers), source.string()});
+    auto primary = Child::start(arguments);
     if (!primary) return tl::unexpected(primary.error());
-    auto target =
-        std::make_unique<ShortqTarget>(std::move(folder), std::move(*primary), options.payload);
-    if (auto connected = target->connect(); !connected) return tl::unexpected(connected.error());
-    return target;
+    auto server = std::make_shared<Server>(std::move(folder), std::move(*primary));
+    return ShortqTargets{std::make_unique<ClientTarget>(server),
+                         std::make_unique<RawTarget>(server)};
 }
 
 }  // namespace shortq::bench
