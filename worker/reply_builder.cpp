@@ -30,10 +30,6 @@ bool ReplyBuilder::begin(const Schema& schema) {
 }
 
 bool ReplyBuilder::batch(Batch batch) {
-    // Full messages leave when the next batch shows that they are not the last.
-    if (message_bytes_ >= proto::kChunkBytesTarget || batches_ == proto::kBatchesPerReplyMax) {
-        if (!emit_(take(false))) return false;
-    }
     facts_.rows += static_cast<std::uint64_t>(batch.rows);
     const auto frames = proto::split(batch);
     // The primary's socket would drop the connection over it, and with it this worker.
@@ -49,10 +45,15 @@ bool ReplyBuilder::batch(Batch batch) {
     append(copy_frame(frames.layout));
     for (const auto& buffer : frames.buffers) append(buffer_frame(buffer));
     ++batches_;
-    if (bytes_max_ == 0 || facts_.bytes <= bytes_max_) return true;
-    refusal_ = "the result is over the limit of " + std::to_string(bytes_max_) +
-               " bytes (--max-result-bytes)";
-    return false;
+    if (bytes_max_ != 0 && facts_.bytes > bytes_max_) {
+        refusal_ = "the result is over the limit of " + std::to_string(bytes_max_) +
+                   " bytes (--max-result-bytes)";
+        return false;
+    }
+    // The last one may then be empty, which is less than waiting for what comes.
+    const bool full =
+        message_bytes_ >= proto::kChunkBytesTarget || batches_ == proto::kBatchesPerReplyMax;
+    return !full || emit_(take(false));
 }
 
 Frames ReplyBuilder::take(bool last) {

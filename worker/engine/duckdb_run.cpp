@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "worker/engine/duckdb_arrow.h"
+#include "worker/engine/duckdb_batches.h"
 #include "worker/engine/duckdb_errors.h"
 #include "worker/engine/duckdb_handles.h"
 #include "worker/engine/duckdb_parameters.h"
@@ -312,15 +313,29 @@ private:
         const auto schema = schema_of(options.get(), result.get());
         if (!schema) return tl::unexpected(schema.error());
         if (!sink_.begin(*schema)) return tl::unexpected(cancelled());
+        BatchBuilder builder(options.get(), result.get(), *schema);
         while (const Chunk chunk{duckdb_fetch_chunk(*result.get())}) {
             if (duckdb_data_chunk_get_size(chunk.get()) == 0) continue;
-            auto batch = batch_of(options.get(), *schema, chunk.get());
-            if (!batch) return tl::unexpected(batch.error());
-            if (!sink_.batch(std::move(*batch)) || context_.stop) {
-                return tl::unexpected(cancelled());
-            }
+            if (auto added = add(builder, chunk.get()); !added) return added;
+            if (context_.stop) return tl::unexpected(cancelled());
         }
-        return end_of(result);
+        if (auto ended = end_of(result); !ended || builder.rows() == 0) return ended;
+        return deliver(builder);
+    }
+
+    Result<void> add(BatchBuilder& builder, duckdb_data_chunk chunk) const {
+        auto added = builder.append(chunk);
+        if (added && !*added) {
+            if (auto done = deliver(builder); !done) return done;
+            added = builder.append(chunk);
+        }
+        if (!added) return tl::unexpected(added.error());
+        return builder.full() ? deliver(builder) : Result<void>{};
+    }
+
+    Result<void> deliver(BatchBuilder& builder) const {
+        if (sink_.batch(builder.take())) return {};
+        return tl::unexpected(cancelled());
     }
 
     const RunContext& context_;
