@@ -17,8 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Rounded up, and never 0: a run that was measured is told from one that was not.
 std::chrono::microseconds since(Clock::time_point start) {
-    return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
+    using std::chrono::microseconds;
+    return std::max(std::chrono::ceil<microseconds>(Clock::now() - start), microseconds(1));
 }
 
 Error unexpected(const std::exception& exception) {
