@@ -2,12 +2,16 @@
 #include "primary/client_door.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "primary/machine.h"
 #include "primary/overloaded.h"
+#include "worker/engine/unique_fd.h"
 
 namespace shortq::primary {
 namespace {
@@ -40,6 +44,23 @@ void configure(zmq::socket_t& socket, const ClientDoorOptions& options) {
                static_cast<std::int64_t>(options.query_bytes_max + proto::kFrameSlackBytes));
 }
 
+// ZeroMQ would take a socket's file away from whoever listens there. One that was left behind by a
+// process that was killed is no obstacle.
+void check_not_served(std::string_view endpoint) {
+    constexpr std::string_view kIpc = "ipc://";
+    if (!endpoint.starts_with(kIpc)) return;
+    const auto path = endpoint.substr(kIpc.size());
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) return;  // Which bind() says.
+    path.copy(address.sun_path, path.size());
+    const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        return;
+    errno = EADDRINUSE;
+    throw zmq::error_t();
+}
+
 std::string peer_address(zmq::message_t& frame) {
     try {
         const char* address = frame.gets("Peer-Address");
@@ -54,6 +75,7 @@ std::string peer_address(zmq::message_t& frame) {
 ClientDoor::ClientDoor(zmq::context_t& context, ClientDoorOptions options)
     : options_(std::move(options)), socket_(context, zmq::socket_type::router) {
     configure(socket_, options_);
+    check_not_served(options_.endpoint);
     socket_.bind(options_.endpoint);
 }
 

@@ -21,7 +21,7 @@
 namespace shortq::primary {
 
 struct ClientDoorOptions {
-    std::string endpoint;  // "tcp://127.0.0.1:0"
+    std::string endpoint;  // "tcp://127.0.0.1:0", "ipc:///run/shortq"
     std::uint64_t query_bytes_max = 0;
     std::uint64_t result_bytes_max = 0;
     std::uint32_t pending_per_client_max = 0;

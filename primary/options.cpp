@@ -169,8 +169,9 @@ std::vector<Setting> network_settings() {
         {"port", "N", "5001", "native port; 0 picks a free one", Takes::kValue,
          count(&Options::port, 0, 65535)},
         {"listen", "ADDR", "127.0.0.1",
-         "address to listen on; one that is not loopback needs --insecure", Takes::kValue,
-         set_listen},
+         "address to listen on, or ipc:///PATH of a socket on this machine instead of a port; an "
+         "address that is not loopback needs --insecure",
+         Takes::kValue, set_listen},
         {"insecure", "", "false", "listen on any address, without authentication", Takes::kNothing,
          flag(&Options::insecure)},
     };
@@ -433,8 +434,9 @@ Result<void> apply_all(const Given& line, const Given& config, const std::string
     return {};
 }
 
-bool is_loopback(std::string_view address) {
-    return address.starts_with("127.") || address == "::1" || address == "[::1]";
+// Nobody on another machine reaches it.
+bool is_local(std::string_view address) {
+    return is_ipc(address) || address.starts_with("127.") || address == "::1" || address == "[::1]";
 }
 
 Result<void> check_whole(const Raw& raw, Options& options) {
@@ -449,7 +451,7 @@ Result<void> check_whole(const Raw& raw, Options& options) {
                      "or a folder of those");
     }
     options.source = raw.source;
-    if (!is_loopback(options.listen) && !options.insecure) {
+    if (!is_local(options.listen) && !options.insecure) {
         return usage("--listen",
                      fmt::format("{} is not a loopback address, and there is no "
                                  "authentication; add --insecure to listen there anyway",

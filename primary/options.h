@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "primary/core/types.h"
@@ -24,11 +25,14 @@ enum class Spawn : std::uint8_t {
     kExec,  // Each worker loads for itself.
 };
 
+// Whether --listen names a socket of this machine's file system, which has no port.
+[[nodiscard]] inline bool is_ipc(std::string_view listen) { return listen.starts_with("ipc://"); }
+
 struct Options {
     std::uint32_t workers = 0;
     std::filesystem::path source;
     std::uint16_t port = 5001;
-    std::string listen = "127.0.0.1";
+    std::string listen = "127.0.0.1";  // Or "ipc:///path", without a port.
     bool insecure = false;
     std::uint32_t window = core::kWindowAuto;
     core::Policy policy = core::Policy::kShortestQueue;

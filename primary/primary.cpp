@@ -23,6 +23,7 @@ T or_throw(Result<T> result) {
 }
 
 std::string endpoint_of(const Options& options) {
+    if (is_ipc(options.listen)) return options.listen;
     const bool ipv6 = options.listen.find(':') != std::string::npos;
     const bool bare = ipv6 && !options.listen.starts_with('[');
     return fmt::format("tcp://{}{}{}:{}", bare ? "[" : "", options.listen, bare ? "]" : "",
@@ -39,9 +40,10 @@ ClientDoor open_client_door(zmq::context_t& context, const Options& options) {
                                     .stall = options.stall});
     } catch (const zmq::error_t& error) {
         const bool taken = error.num() == EADDRINUSE;
+        const bool port = taken && !is_ipc(endpoint);
         throw std::runtime_error(fmt::format("cannot listen on {}: {}; choose another {}", endpoint,
                                              taken ? "address already in use" : error.what(),
-                                             taken ? "with --port" : "--listen address"));
+                                             port ? "with --port" : "--listen address"));
     }
 }
 

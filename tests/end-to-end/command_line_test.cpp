@@ -100,6 +100,24 @@ TEST_F(CommandLineTest, ATakenPortIsAClearFailure) {
     EXPECT_EQ(cell(server.connect().deferred("echo the first serves on")), "the first serves on");
 }
 
+// Goal: clients come through a socket of the file system, which nobody else takes meanwhile.
+// Method: a query through it, and a second server on it.
+TEST_F(CommandLineTest, ASocketServesInsteadOfAPort) {
+    const auto endpoint = "ipc://" + (folder_.path() / "clients").string();
+    const auto arguments = test_engine(1, {"--listen", endpoint});
+    Program server(shortq_program(), with_spawn(arguments));
+    ASSERT_TRUE(wait_until([&] { return server.out().ends_with('\n'); })) << server.err();
+    EXPECT_THAT(server.out(), StartsWith("ready " + endpoint + " workers=1"));
+    EXPECT_THAT(refused(arguments).err, HasSubstr(endpoint + ": address already in use"));
+    {
+        auto client = Client::connect({.endpoints = {endpoint}, .wait_until_ready = true});
+        ASSERT_TRUE(client) << client.error().message;
+        EXPECT_EQ(cell(client->deferred("echo through a socket")), "through a socket");
+    }
+    server.signal(SIGTERM);
+    EXPECT_TRUE(server.finish().status.success());
+}
+
 // Goal: stdout has the ready line and nothing else. Method: Server matches the whole of it; look at
 // the figures.
 TEST_F(CommandLineTest, TheReadyLineTellsWhereAndWhat) {

@@ -1,9 +1,15 @@
 #include "primary/client_door.h"
 
 #include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
+
+#include "tests/temporary_folder.h"
+#include "worker/engine/unique_fd.h"
 
 namespace shortq::primary {
 namespace {
@@ -230,6 +236,24 @@ TEST_F(ClientDoorTest, SendingToAGonePeerFails) {
 // One port, one primary.
 TEST_F(ClientDoorTest, TakenPortIsAnError) {
     EXPECT_THROW(ClientDoor(context_, {.endpoint = door_.endpoint()}), zmq::error_t);
+}
+
+// Nobody takes a socket away from who listens there; one that a killed process left is no obstacle.
+TEST_F(ClientDoorTest, AServedSocketIsAnErrorAndAnAbandonedOneIsNot) {
+    const test::TemporaryFolder folder;
+    const auto path = folder.path() / "clients";
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.native().copy(address.sun_path, sizeof address.sun_path - 1);
+    {
+        const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+                  0);
+    }
+    ASSERT_TRUE(std::filesystem::exists(path));
+    ClientDoor first(context_, {.endpoint = "ipc://" + path.string()});
+    EXPECT_EQ(first.endpoint(), "ipc://" + path.string());
+    EXPECT_THROW(ClientDoor(context_, {.endpoint = first.endpoint()}), zmq::error_t);
 }
 
 }  // namespace

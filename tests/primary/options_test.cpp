@@ -248,6 +248,13 @@ TEST(OptionsTest, InsecureAllowsAnyAddress) {
     EXPECT_EQ(line->options.listen, "0.0.0.0");
 }
 
+// A socket of this machine is nobody else's to reach.
+TEST(OptionsTest, ASocketNeedsNoInsecure) {
+    const auto line = parse({"--listen", "ipc:///run/shortq", "2", "x.sql"});
+    ASSERT_TRUE(line) << one_line(line.error());
+    EXPECT_EQ(line->options.listen, "ipc:///run/shortq");
+}
+
 // The same key in the file and on the command line; another in the file only.
 TEST(OptionsTest, CommandLineWinsOverConfigFile) {
     const ConfigFile file("window = 3\ntimeout = 1.5\nwritable = true\nallow-path = [\"/tmp\"]\n");
