@@ -107,6 +107,12 @@ std::string endpoint_in(const std::string& ready_line) {
     return ready_line.substr(start, ready_line.find(' ', start) - start);
 }
 
+Result<Child> start_this_program(const std::vector<std::string>& arguments) {
+    std::vector<std::string> line{std::filesystem::read_symlink("/proc/self/exe").string()};
+    line.insert(line.end(), arguments.begin(), arguments.end());
+    return Child::start(line);
+}
+
 std::string program_next_to_this_one(const std::string& name) {
     return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
 }

@@ -34,6 +34,9 @@ private:
 // "tcp://127.0.0.1:5001" of a primary's "ready tcp://127.0.0.1:5001 workers=2 ..."; else empty.
 [[nodiscard]] std::string endpoint_in(const std::string& ready_line);
 
+// Starts this program with other arguments.
+[[nodiscard]] Result<Child> start_this_program(const std::vector<std::string>& arguments);
+
 // The program `name` in the folder of this program.
 [[nodiscard]] std::string program_next_to_this_one(const std::string& name);
 

@@ -46,6 +46,9 @@ void add_roles(Commands& commands) {
     commands.add_role("echo-worker", [given] { return run_echo_worker(given->first); })
         .add_option("ENDPOINT", given->first)
         ->required();
+    commands.add_role("byte-source", [given] { return run_byte_source(given->first); })
+        .add_option("ENDPOINT", given->first)
+        ->required();
     commands.add_role("echo-server", [given] { return run_echo_server(given->first); })
         .add_option("ENDPOINT", given->first)
         ->required();

@@ -1,6 +1,9 @@
 #include "tools/bench/echo_roles.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <iostream>
+#include <string>
 #include <vector>
 #include <zmq.hpp>
 #include <zmq_addon.hpp>
@@ -36,6 +39,27 @@ int run_echo_worker(const std::string& endpoint) {
     socket.connect(endpoint);
     std::cout << "connected" << std::endl;
     return echo(socket);
+}
+
+int run_byte_source(const std::string& endpoint) {
+    constexpr std::size_t kPiece = std::size_t{1} << 20U;
+    const std::vector<std::byte> piece(kPiece, std::byte{1});
+    zmq::context_t context(1);
+    zmq::socket_t socket(context, zmq::socket_type::dealer);
+    socket.connect(endpoint);
+    std::cout << "connected" << std::endl;
+    for (;;) {
+        std::vector<zmq::message_t> frames;
+        if (!zmq::recv_multipart(socket, std::back_inserter(frames)) || frames.size() != 2)
+            return 1;
+        for (auto left = std::stoull(frames[1].to_string()); left > 0;) {
+            const auto size = std::min<unsigned long long>(left, kPiece);
+            zmq::message_t identity(frames[0].data(), frames[0].size());
+            socket.send(identity, zmq::send_flags::sndmore);
+            socket.send(zmq::buffer(piece.data(), size), zmq::send_flags::none);
+            left -= size;
+        }
+    }
 }
 
 int run_echo_server(const std::string& endpoint) {

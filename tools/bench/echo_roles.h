@@ -12,4 +12,8 @@ namespace shortq::bench {
 [[nodiscard]] int run_echo_worker(const std::string& endpoint);  // Connects to a proxy.
 [[nodiscard]] int run_echo_server(const std::string& endpoint);  // Is connected to.
 
+// Connects to a proxy. Answers a number of bytes, in decimal, with messages of 1 MiB, the last one
+// with what remains.
+[[nodiscard]] int run_byte_source(const std::string& endpoint);
+
 }  // namespace shortq::bench

@@ -19,10 +19,20 @@ struct Window {
     Clock::time_point end;
 };
 
+// What one client got. Its time ends with a reply, so that there is one however slow things are.
 struct Counted {
     std::uint64_t replies = 0;
+    double seconds = 0;
     std::vector<double> latencies_us{};
 };
+
+// Takes note of a reply; whether that was the last one.
+bool note(Counted& counted, Clock::time_point now, const Window& window) {
+    if (now < window.begin) return false;
+    ++counted.replies;
+    counted.seconds = std::chrono::duration<double>(now - window.begin).count();
+    return now >= window.end;
+}
 
 // One request after the other, each one timed.
 Result<Counted> one_by_one(Requester& requester, const Window& window) {
@@ -30,12 +40,12 @@ Result<Counted> one_by_one(Requester& requester, const Window& window) {
     for (auto sent = Clock::now();;) {
         if (auto done = requester.exchange(); !done) return tl::unexpected(done.error());
         const auto now = Clock::now();
-        if (now >= window.end) return counted;
-        if (now >= window.begin) {
-            ++counted.replies;
+        const bool last = note(counted, now, window);
+        if (counted.replies > 0) {
             counted.latencies_us.push_back(
                 std::chrono::duration<double, std::micro>(now - sent).count());
         }
+        if (last) return counted;
         sent = now;
     }
 }
@@ -47,9 +57,7 @@ Result<Counted> many_at_once(Requester& requester, unsigned depth, const Window&
     }
     for (;;) {
         if (auto received = requester.receive(); !received) return tl::unexpected(received.error());
-        const auto now = Clock::now();
-        if (now >= window.end) break;
-        if (now >= window.begin) ++counted.replies;
+        if (note(counted, Clock::now(), window)) break;
         if (auto sent = requester.send(); !sent) return tl::unexpected(sent.error());
     }
     for (unsigned i = 1; i < depth; ++i) {
@@ -86,19 +94,18 @@ Result<Achieved> measure(Target& target, const Load& load) {
         if (!requester) return tl::unexpected(requester.error());
         requesters.push_back(std::move(*requester));
     }
-    std::uint64_t replies = 0;
+    Achieved achieved;
     std::vector<double> latencies;
     for (const auto& counted : run_all(requesters, load)) {
         if (!counted) return tl::unexpected(counted.error());
-        replies += counted->replies;
+        achieved.per_second += static_cast<double>(counted->replies) / counted->seconds;
         latencies.insert(latencies.end(), counted->latencies_us.begin(),
                          counted->latencies_us.end());
     }
-    if (replies == 0) return fail(ErrorCode::kTimeout, "no reply in the time of a measurement");
     std::ranges::sort(latencies);
-    const std::chrono::duration<double> measured = load.measured;
-    return Achieved{static_cast<double>(replies) / measured.count(), percentile(latencies, 0.5),
-                    percentile(latencies, 0.99)};
+    achieved.p50_us = percentile(latencies, 0.5);
+    achieved.p99_us = percentile(latencies, 0.99);
+    return achieved;
 }
 
 }  // namespace shortq::bench

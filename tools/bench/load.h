@@ -23,7 +23,7 @@ struct Achieved {
 };
 
 // Connects the clients, keeps them busy, and takes all replies before they leave.
-// Errors: the target's; kTimeout if there was no reply in all that time.
+// Errors: the target's.
 [[nodiscard]] Result<Achieved> measure(Target& target, const Load& load);
 
 }  // namespace shortq::bench

@@ -8,5 +8,6 @@ namespace shortq::bench {
 void add_dispatch(Commands& commands);
 void add_memory(Commands& commands);
 void add_stream(Commands& commands);
+void add_transfer(Commands& commands);
 
 }  // namespace shortq::bench

@@ -58,11 +58,8 @@ std::string place(const TemporaryFolder& folder, Transport transport, const std:
     return "ipc://" + (folder.path() / name).string();
 }
 
-// Starts this program in a role; it tells where it listens, if it does.
 Result<void> start_role(std::vector<Child>& children, const std::vector<std::string>& role) {
-    std::vector<std::string> arguments{program_next_to_this_one("shortq-bench")};
-    arguments.insert(arguments.end(), role.begin(), role.end());
-    auto child = Child::start(arguments);
+    auto child = start_this_program(role);
     if (!child) return tl::unexpected(child.error());
     children.push_back(std::move(*child));
     return {};
