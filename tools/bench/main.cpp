@@ -9,6 +9,7 @@ int main(int argc, char** argv) try {
     CLI::App app(
         "Measures shortq on this machine, each figure against a baseline of the same run.");
     shortq::bench::Commands commands(app);
+    shortq::bench::add_core(commands);
     shortq::bench::add_dispatch(commands);
     shortq::bench::add_memory(commands);
     shortq::bench::add_stream(commands);

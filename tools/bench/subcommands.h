@@ -5,6 +5,7 @@
 
 namespace shortq::bench {
 
+void add_core(Commands& commands);
 void add_dispatch(Commands& commands);
 void add_memory(Commands& commands);
 void add_stream(Commands& commands);
