@@ -35,10 +35,7 @@ void configure(zmq::socket_t& socket, const ClientDoorOptions& options) {
     socket.set(zmq::sockopt::router_handover, false);
     socket.set(zmq::sockopt::ipv6, options.endpoint.find('[') != std::string::npos);
     socket.set(zmq::sockopt::linger, kLingerMs);
-    // What lies here for a client is bounded by the core, in bytes: PROTOCOL.md#flow-control.
-    socket.set(zmq::sockopt::sndhwm, 0);
     socket.set(zmq::sockopt::tcp_maxrt, connection_patience_ms(options.stall));
-    socket.set(zmq::sockopt::backlog, 1024);
     // A frame over this drops the connection without a word, so it lies above what is answered.
     socket.set(zmq::sockopt::maxmsgsize,
                static_cast<std::int64_t>(options.query_bytes_max + proto::kFrameSlackBytes));
@@ -73,15 +70,15 @@ std::string peer_address(zmq::message_t& frame) {
 }  // namespace
 
 ClientDoor::ClientDoor(zmq::context_t& context, ClientDoorOptions options)
-    : options_(std::move(options)), socket_(context, zmq::socket_type::router) {
-    configure(socket_, options_);
+    : options_(std::move(options)), router_(context) {
+    configure(router_.socket(), options_);
     check_not_served(options_.endpoint);
-    socket_.bind(options_.endpoint);
+    router_.socket().bind(options_.endpoint);
 }
 
-std::string ClientDoor::endpoint() const { return socket_.get(zmq::sockopt::last_endpoint); }
+std::string ClientDoor::endpoint() { return router_.socket().get(zmq::sockopt::last_endpoint); }
 
-bool ClientDoor::receive() { return primary::receive(socket_, in_) == Received::kMessage; }
+bool ClientDoor::receive() { return router_.receive(in_); }
 
 const ClientFacts* ClientDoor::sender() const {
     const auto found = by_identity_.find(in_.sender());
@@ -194,7 +191,7 @@ ClientSays ClientDoor::refuse(std::uint64_t id, ErrorCode code, std::string_view
     reply.id = id;
     reply.code = code;
     reply.retryable = retryable_by_default(code);
-    static_cast<void>(primary::send(socket_, in_.sender(), reply, bodies));
+    static_cast<void>(router_.send(in_.sender(), reply, bodies));
     const auto* known = sender();
     if (known == nullptr || code == ErrorCode::kUnknownSession) return Nothing{};
     return core::ClientHeard{known->client};
@@ -244,7 +241,7 @@ bool ClientDoor::send(core::ClientId client, const proto::Message& header,
                       std::span<zmq::message_t> bodies) {
     const auto* known = facts(client);
     if (known == nullptr) return true;
-    return primary::send(socket_, known->identity, header, bodies) == Sent::kYes;
+    return router_.send(known->identity, header, bodies) == Sent::kYes;
 }
 
 const ClientFacts* ClientDoor::facts(core::ClientId client) const {

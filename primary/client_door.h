@@ -58,8 +58,8 @@ class ClientDoor {
 public:
     ClientDoor(zmq::context_t& context, ClientDoorOptions options);
 
-    [[nodiscard]] zmq::socket_t& socket() noexcept { return socket_; }
-    [[nodiscard]] std::string endpoint() const;  // With the port that was picked.
+    [[nodiscard]] Router& router() noexcept { return router_; }
+    [[nodiscard]] std::string endpoint();  // With the port that was picked.
 
     // Takes one message, if there is one, into incoming().
     [[nodiscard]] bool receive();
@@ -102,7 +102,7 @@ private:
     };
 
     ClientDoorOptions options_;
-    zmq::socket_t socket_;
+    Router router_;
     Incoming in_;
     ClientFacts arriving_;              // Of the hello that waits for admit().
     std::vector<ClientFacts> clients_;  // By slot.

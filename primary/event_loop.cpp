@@ -1,4 +1,4 @@
-// primary/event_loop.cpp: zmq_poll over the sockets and one epoll descriptor.
+// primary/event_loop.cpp: one epoll descriptor.
 #include "primary/event_loop.h"
 
 #include <sys/epoll.h>
@@ -6,9 +6,36 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
+#include <span>
 #include <system_error>
 
 namespace shortq::primary {
+namespace {
+
+using std::chrono::nanoseconds;
+
+timespec timespec_of(nanoseconds duration) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(duration);
+    return {static_cast<std::time_t>(seconds.count()),
+            static_cast<long>((duration - seconds).count())};
+}
+
+// What is due in less than a millisecond would be late by a clock of milliseconds; kernels before
+// 5.11 have no other.
+int wait_for(int epoll, std::span<epoll_event> events, std::optional<nanoseconds> left) {
+    const auto count = static_cast<int>(events.size());
+    const auto timeout = timespec_of(left.value_or(nanoseconds{0}));
+    const int ready = epoll_pwait2(epoll, events.data(), count, left ? &timeout : nullptr, nullptr);
+    if (ready >= 0 || errno != ENOSYS) return ready;
+    if (!left) return epoll_wait(epoll, events.data(), count, -1);
+    constexpr std::chrono::hours kLongest{1};  // In an int of milliseconds.
+    const auto coarse =
+        std::chrono::ceil<std::chrono::milliseconds>(std::min<nanoseconds>(*left, kLongest));
+    return epoll_wait(epoll, events.data(), count, static_cast<int>(coarse.count()));
+}
+
+}  // namespace
 
 EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
     if (!epoll_) throw std::system_error(errno, std::generic_category(), "epoll_create1");
@@ -28,28 +55,13 @@ void EventLoop::unwatch(int fd) {
     watched_.erase(fd);
 }
 
-void EventLoop::wait(std::vector<zmq::pollitem_t>& sockets,
-                     std::optional<std::chrono::steady_clock::time_point> wake) {
-    using std::chrono::milliseconds;
-    milliseconds timeout{-1};
-    if (wake) {
-        const auto left = *wake - std::chrono::steady_clock::now();
-        timeout = std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(left));
-    }
-    sockets.push_back({nullptr, epoll_.get(), ZMQ_POLLIN, 0});
-    try {
-        zmq::poll(sockets.data(), sockets.size(), timeout);
-    } catch (const zmq::error_t& error) {
-        if (error.num() != EINTR) throw;
-    }
-    const bool ready = (sockets.back().revents & ZMQ_POLLIN) != 0;
-    sockets.pop_back();
-    if (ready) call_ready();
-}
-
-void EventLoop::call_ready() {
+void EventLoop::wait(std::optional<std::chrono::steady_clock::time_point> wake) {
+    std::optional<nanoseconds> left;
+    if (wake) left = std::max(nanoseconds{0}, *wake - std::chrono::steady_clock::now());
     std::array<epoll_event, 64> events{};
-    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+    const int count = wait_for(epoll_.get(), events, left);
+    if (count < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "epoll_wait");
     for (int i = 0; i < count; ++i) {
         // An earlier callback may have unwatched it; a callback may also unwatch itself.
         const auto found = watched_.find(events[static_cast<std::size_t>(i)].data.fd);

@@ -1,5 +1,4 @@
-// primary/event_loop.h: waits for sockets, descriptors and the clock at once. Knows nobody's
-// meaning.
+// primary/event_loop.h: waits for descriptors and the clock at once. Knows nobody's meaning.
 #pragma once
 
 #include <chrono>
@@ -14,8 +13,7 @@
 
 namespace shortq::primary {
 
-// Descriptors sit in an epoll set, so a round costs three poll entries however many workers there
-// are. Threads: one.
+// A round costs one system call however many descriptors there are. Threads: one.
 class EventLoop {
 public:
     EventLoop();  // Throws std::system_error.
@@ -24,14 +22,10 @@ public:
     void watch(int fd, std::function<void()> ready);
     void unwatch(int fd);
 
-    // Waits until a socket or descriptor is readable, or until `wake`. Descriptors' callbacks run;
-    // sockets are the caller's to read.
-    void wait(std::vector<zmq::pollitem_t>& sockets,
-              std::optional<std::chrono::steady_clock::time_point> wake);
+    // Waits until a descriptor is readable, or until `wake`; the callbacks of readable ones run.
+    void wait(std::optional<std::chrono::steady_clock::time_point> wake);
 
 private:
-    void call_ready();
-
     UniqueFd epoll_;
     std::unordered_map<int, std::function<void()>> watched_;
 };

@@ -77,6 +77,8 @@ Primary::Primary(zmq::context_t& context, const Options& options, SignalFd& sign
         throw std::runtime_error("the primary's own engine: " + one_line(started.error()));
     loop_.watch(signals_.fd(), [this] { read_signals(); });
     loop_.watch(inbox_.fd(), [this] { read_inbox(); });
+    loop_.watch(clients_.router().descriptor(), [this] { clients_.router().on_readable(); });
+    loop_.watch(workers_.router().descriptor(), [this] { workers_.router().on_readable(); });
 }
 
 Primary::~Primary() = default;
@@ -103,15 +105,25 @@ int Primary::run() {
 }
 
 void Primary::round() {
-    sockets_.assign({{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
-                     {workers_.socket().handle(), 0, ZMQ_POLLIN, 0}});
-    loop_.wait(sockets_, next_wake());
-    // Replies first: they make room for requests. Batches bound how long anything else waits.
-    constexpr int kBatch = 64;
-    const bool workers_read = read_workers(kBatch);
-    const bool clients_read = read_clients();
-    everything_read_ = workers_read && clients_read;
+    loop_.wait(next_wake());
+    read_sockets();
     keep_time(everything_read_);
+}
+
+// To send may swallow the sign that there is something to read, so whoever was sent something is
+// read once more. Batches and passes bound how long anything else waits.
+void Primary::read_sockets() {
+    constexpr int kBatch = 64;
+    constexpr int kPasses = 8;
+    auto& workers = workers_.router();
+    auto& clients = clients_.router();
+    everything_read_ = true;
+    for (int pass = 0; pass < kPasses && !(workers.drained() && clients.drained()); ++pass) {
+        // Replies first: they make room for requests.
+        const bool workers_read = workers.drained() || read_workers(kBatch);
+        const bool clients_read = clients.drained() || read_clients();
+        everything_read_ = workers_read && clients_read;
+    }
 }
 
 std::optional<Clock::time_point> Primary::next_wake() {
@@ -119,7 +131,7 @@ std::optional<Clock::time_point> Primary::next_wake() {
     if (const auto due = time_due()) wake = std::min(wake, *due);
     if (const auto due = startup_.due()) wake = std::min(wake, *due);
     if (sync_.interrupting()) wake = std::min(wake, now() + SyncExecutor::kInterruptEvery);
-    if (!everything_read_) wake = now();
+    if (!clients_.router().drained() || !workers_.router().drained()) wake = now();
     return Clock::time_point(std::chrono::duration_cast<Clock::duration>(wake));
 }
 
@@ -159,9 +171,12 @@ void Primary::print_ready_line() {
 }
 
 void Primary::step(const core::Event& event) {
-    follow_ups_.push_back(event);
-    if (stepping_) return;  // The outer call gets to it: actions never call back into the core.
+    if (stepping_) {  // The outer call gets to it: actions never call back into the core.
+        follow_ups_.push_back(event);
+        return;
+    }
     stepping_ = true;
+    step_one(event);
     while (!follow_ups_.empty()) {
         const auto next = follow_ups_.front();
         follow_ups_.pop_front();

@@ -5,15 +5,23 @@
 
 namespace shortq::primary {
 
-Received receive(zmq::socket_t& socket, Incoming& in) {
+Router::Router(zmq::context_t& context) : socket_(context, zmq::socket_type::router) {
+    socket_.set(zmq::sockopt::router_mandatory, true);
+    socket_.set(zmq::sockopt::router_handover, false);
+    socket_.set(zmq::sockopt::sndhwm, 0);
+    socket_.set(zmq::sockopt::backlog, 1024);
+}
+
+bool Router::receive(Incoming& in) {
     in.header.rebuild();
     in.bodies.clear();
-    if (!socket.recv(in.identity, zmq::recv_flags::dontwait)) return Received::kNothing;
+    drained_ = !socket_.recv(in.identity, zmq::recv_flags::dontwait);
+    if (drained_) return false;
     bool more = in.identity.more();
     for (std::size_t i = 0; more; ++i) {
         zmq::message_t frame;
         // The rest of a message is there when its first frame is.
-        if (!socket.recv(frame, zmq::recv_flags::none)) break;
+        if (!socket_.recv(frame, zmq::recv_flags::none)) break;
         more = frame.more();
         if (i == 0) {
             in.header = std::move(frame);
@@ -21,7 +29,7 @@ Received receive(zmq::socket_t& socket, Incoming& in) {
             in.bodies.push_back(std::move(frame));
         }
     }
-    return Received::kMessage;
+    return true;
 }
 
 namespace {
@@ -39,12 +47,13 @@ Sent send_frames(zmq::socket_t& socket, std::string_view identity, zmq::message_
 
 }  // namespace
 
-Sent send(zmq::socket_t& socket, std::string_view identity, const proto::Message& header,
-          std::span<zmq::message_t> bodies) {
+Sent Router::send(std::string_view identity, const proto::Message& header,
+                  std::span<zmq::message_t> bodies) {
+    drained_ = false;
     proto::HeaderBuffer buffer;
     const auto bytes = proto::encode(header, buffer);
     try {
-        return send_frames(socket, identity, zmq::message_t(bytes.data(), bytes.size()), bodies);
+        return send_frames(socket_, identity, zmq::message_t(bytes.data(), bytes.size()), bodies);
     } catch (const zmq::error_t& error) {
         if (error.num() != EHOSTUNREACH) throw;
         return Sent::kNoPeer;

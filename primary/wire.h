@@ -26,21 +26,40 @@ struct Incoming {
     }
 };
 
-enum class Received : std::uint8_t { kMessage, kNothing };
-
-// Takes one message without waiting. `in` is reused. A message of fewer than two frames comes with
-// an empty header, which no decoder accepts. Errors: throws zmq::error_t (the context is gone).
-[[nodiscard]] Received receive(zmq::socket_t& socket, Incoming& in);
-
 enum class Sent : std::uint8_t {
     kYes,
     kNoPeer,  // The connection is gone.
     kFull,    // Its send queue is full. Cannot happen while SNDHWM is 0.
 };
 
-// Sends [identity][header][bodies...] without waiting; `bodies` are moved from on success.
-[[nodiscard]] Sent send(zmq::socket_t& socket, std::string_view identity,
-                        const proto::Message& header, std::span<zmq::message_t> bodies = {});
+// A ROUTER that is waited for by its descriptor (ZMQ_FD), in any event loop: a round of zmq_poll
+// costs many times the system calls. The descriptor tells of a change of state only, and whatever
+// is done with the socket may swallow what it would have told, so this remembers whether the last
+// thing done was to find nothing. zmq_getsockopt(3), "ZMQ_FD". Threads: one.
+class Router {
+public:
+    // Sets the options that each ROUTER here has; it is not bound yet.
+    explicit Router(zmq::context_t& context);
+
+    [[nodiscard]] zmq::socket_t& socket() noexcept { return socket_; }
+    [[nodiscard]] int descriptor() const { return socket_.get(zmq::sockopt::fd); }
+    void on_readable() noexcept { drained_ = false; }
+    // Nothing can be taken until the descriptor is readable. Else try, before you wait.
+    [[nodiscard]] bool drained() const noexcept { return drained_; }
+
+    // Takes one message without waiting. False: there is none. `in` is reused. A message of fewer
+    // than two frames comes with an empty header, which no decoder accepts. Errors: throws
+    // zmq::error_t (the context is gone).
+    [[nodiscard]] bool receive(Incoming& in);
+
+    // Sends [identity][header][bodies...] without waiting; `bodies` are moved from on success.
+    [[nodiscard]] Sent send(std::string_view identity, const proto::Message& header,
+                            std::span<zmq::message_t> bodies = {});
+
+private:
+    zmq::socket_t socket_;
+    bool drained_ = false;
+};
 
 [[nodiscard]] zmq::message_t frame_of(std::string_view text);
 [[nodiscard]] std::string text_of(const zmq::message_t& frame);

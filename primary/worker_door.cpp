@@ -9,24 +9,21 @@ namespace shortq::primary {
 WorkerDoor::WorkerDoor(zmq::context_t& context, const std::filesystem::path& directory,
                        Identify identify)
     : identify_(std::move(identify)),
-      socket_(context, zmq::socket_type::router),
+      router_(context),
       file_(directory / "workers"),
       endpoint_("ipc://" + file_.string()) {
-    socket_.set(zmq::sockopt::router_mandatory, true);
-    socket_.set(zmq::sockopt::router_handover, false);
-    socket_.set(zmq::sockopt::linger, 0);
-    socket_.set(zmq::sockopt::sndhwm, 0);  // What a worker is given is bounded by its window.
-    socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(proto::kReplyFrameBytesMax));
-    socket_.set(zmq::sockopt::backlog, 1024);
-    socket_.bind(endpoint_);
+    auto& socket = router_.socket();
+    socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(proto::kReplyFrameBytesMax));
+    socket.bind(endpoint_);
 }
 
 void WorkerDoor::renew() {
     std::error_code error;
-    if (!std::filesystem::exists(file_, error)) socket_.bind(endpoint_);
+    if (!std::filesystem::exists(file_, error)) router_.socket().bind(endpoint_);
 }
 
-bool WorkerDoor::receive() { return primary::receive(socket_, in_) == Received::kMessage; }
+bool WorkerDoor::receive() { return router_.receive(in_); }
 
 std::optional<WorkerDoor::WorkerSays> WorkerDoor::interpret() {
     auto message = proto::decode(in_.header_bytes());
@@ -70,8 +67,8 @@ std::optional<core::WorkerId> WorkerDoor::on_hello(const proto::Hello& hello) {
 void WorkerDoor::turn_away() {
     std::array<zmq::message_t, 2> bodies{frame_of("nobody waits for a worker with this token"),
                                          frame_of("primary")};
-    static_cast<void>(primary::send(socket_, in_.sender(),
-                                    proto::ErrorReply{.code = ErrorCode::kDenied}, bodies));
+    static_cast<void>(
+        router_.send(in_.sender(), proto::ErrorReply{.code = ErrorCode::kDenied}, bodies));
 }
 
 bool WorkerDoor::connected(core::WorkerId worker) const {
@@ -82,8 +79,7 @@ bool WorkerDoor::connected(core::WorkerId worker) const {
 bool WorkerDoor::send(core::WorkerId worker, const proto::Message& header,
                       std::span<zmq::message_t> bodies) {
     if (!connected(worker)) return false;
-    return primary::send(socket_, peers_[core::slot_of(worker)].identity, header, bodies) ==
-           Sent::kYes;
+    return router_.send(peers_[core::slot_of(worker)].identity, header, bodies) == Sent::kYes;
 }
 
 void WorkerDoor::forget(core::WorkerId worker) {

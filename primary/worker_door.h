@@ -28,7 +28,7 @@ public:
 
     WorkerDoor(zmq::context_t& context, const std::filesystem::path& directory, Identify identify);
 
-    [[nodiscard]] zmq::socket_t& socket() noexcept { return socket_; }
+    [[nodiscard]] Router& router() noexcept { return router_; }
     [[nodiscard]] const std::string& endpoint() const noexcept { return endpoint_; }
 
     // Listens again if the socket's file is gone: connections live on without it, but nobody new
@@ -72,7 +72,7 @@ private:
     };
 
     Identify identify_;
-    zmq::socket_t socket_;
+    Router router_;
     std::filesystem::path file_;  // Of the socket.
     std::string endpoint_;
     Incoming in_;

@@ -65,7 +65,7 @@ class ClientDoorTest : public testing::Test {
 protected:
     // Waits for one message and says what it means.
     ClientSays next() {
-        std::vector<zmq::pollitem_t> items{{door_.socket().handle(), 0, ZMQ_POLLIN, 0}};
+        std::vector<zmq::pollitem_t> items{{door_.router().socket().handle(), 0, ZMQ_POLLIN, 0}};
         zmq::poll(items, seconds(10));
         if (!door_.receive()) throw std::runtime_error("nothing came");
         return door_.interpret();

@@ -42,10 +42,9 @@ protected:
     [[nodiscard]] bool run_until(const std::function<bool()>& holds) {
         using Clock = std::chrono::steady_clock;
         const auto deadline = Clock::now() + test::kPatience;
-        std::vector<zmq::pollitem_t> no_sockets;
         while (!holds()) {
             if (Clock::now() > deadline) return false;
-            loop_.wait(no_sockets, Clock::now() + std::chrono::milliseconds(10));
+            loop_.wait(Clock::now() + std::chrono::milliseconds(10));
         }
         return true;
     }
