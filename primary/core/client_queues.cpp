@@ -127,6 +127,7 @@ void ClientQueues::serve(std::uint32_t request) {
     begin_turn(priority);
     remove(request);
     if (clients_[client].queues[priority].empty()) return;
+    requests_.prefetch(clients_[client].queues[priority].head);
     leave_ring(client, priority);  // To its end.
     join_ring(client, priority);
 }

@@ -7,59 +7,64 @@ namespace shortq::core {
 
 namespace {
 constexpr std::size_t kFirstIndexSize = 64;
-}
+// Clients count their requests: so many in a row are neighbours, in one line of the cache.
+constexpr std::uint64_t kGroup = 8;
+}  // namespace
 
-RequestIndex::RequestIndex(std::uint64_t salt) : salt_(salt), slots_(kFirstIndexSize, kNone) {}
+RequestIndex::RequestIndex(std::uint64_t salt) : salt_(salt), entries_(kFirstIndexSize) {}
 
-std::size_t RequestIndex::home(ClientId client, std::uint64_t client_request) const {
-    const auto hash =
-        mix_bits(mix_bits(client_request + salt_) ^ static_cast<std::uint64_t>(client));
-    return static_cast<std::size_t>(hash) & (slots_.size() - 1);
+std::uint32_t RequestIndex::hash(ClientId client, std::uint64_t client_request) const {
+    const auto group =
+        mix_bits(mix_bits(client_request / kGroup + salt_) ^ static_cast<std::uint64_t>(client));
+    return static_cast<std::uint32_t>(group * kGroup + client_request % kGroup);
 }
 
 std::uint32_t RequestIndex::find(const Requests& requests, ClientId client,
                                  std::uint64_t client_request) const {
-    const auto mask = slots_.size() - 1;
-    for (auto at = home(client, client_request); slots_[at] != kNone; at = (at + 1) & mask) {
-        const auto& request = requests[slots_[at]];
-        if (request.client == client && request.client_request == client_request) return slots_[at];
+    const auto wanted = hash(client, client_request);
+    for (auto at = wanted & mask(); entries_[at].slot != kNone; at = (at + 1) & mask()) {
+        if (entries_[at].hash != wanted) continue;
+        const auto& request = requests[entries_[at].slot];
+        if (request.client == client && request.client_request == client_request) {
+            return entries_[at].slot;
+        }
     }
     return kNone;
 }
 
-void RequestIndex::put(const Requests& requests, std::uint32_t slot) {
-    const auto mask = slots_.size() - 1;
-    auto at = home(requests[slot]);
-    while (slots_[at] != kNone) at = (at + 1) & mask;
-    slots_[at] = slot;
+void RequestIndex::put(const Entry& entry) {
+    auto at = entry.hash & mask();
+    while (entries_[at].slot != kNone) at = (at + 1) & mask();
+    entries_[at] = entry;
 }
 
-void RequestIndex::grow(const Requests& requests) {
-    std::vector<std::uint32_t> old(slots_.size() * 2, kNone);
-    old.swap(slots_);
-    for (const auto slot : old) {
-        if (slot != kNone) put(requests, slot);
+void RequestIndex::grow() {
+    std::vector<Entry> old(entries_.size() * 2);
+    old.swap(entries_);
+    for (const auto& entry : old) {
+        if (entry.slot != kNone) put(entry);
     }
 }
 
 void RequestIndex::insert(const Requests& requests, std::uint32_t slot) {
-    if ((used_ + 1) * 2 > slots_.size()) grow(requests);
-    put(requests, slot);
+    if ((used_ + 1) * 2 > entries_.size()) grow();
+    const auto& request = requests[slot];
+    put({.slot = slot, .hash = hash(request.client, request.client_request)});
     ++used_;
 }
 
 void RequestIndex::erase(const Requests& requests, std::uint32_t slot) {
-    const auto mask = slots_.size() - 1;
-    auto hole = home(requests[slot]);
-    while (slots_[hole] != slot) hole = (hole + 1) & mask;
-    for (auto at = (hole + 1) & mask; slots_[at] != kNone; at = (at + 1) & mask) {
+    const auto& request = requests[slot];
+    auto hole = hash(request.client, request.client_request) & mask();
+    while (entries_[hole].slot != slot) hole = (hole + 1) & mask();
+    for (auto at = (hole + 1) & mask(); entries_[at].slot != kNone; at = (at + 1) & mask()) {
         // An item may fill the hole if its home is not between the hole and itself.
-        const auto from_home = (at - home(requests[slots_[at]])) & mask;
-        if (from_home < ((at - hole) & mask)) continue;
-        slots_[hole] = slots_[at];
+        const auto from_home = (at - entries_[at].hash) & mask();
+        if (from_home < ((at - hole) & mask())) continue;
+        entries_[hole] = entries_[at];
         hole = at;
     }
-    slots_[hole] = kNone;
+    entries_[hole] = {};
     --used_;
 }
 
@@ -76,6 +81,12 @@ std::uint64_t* RequestTable::gauge(Phase phase) {
             return &totals_.abandoned;
     }
     return nullptr;
+}
+
+void RequestTable::prefetch(std::uint32_t slot) const {
+    constexpr std::size_t kCacheLine = 64;
+    const auto* bytes = reinterpret_cast<const std::byte*>(&slab_[slot]);
+    for (std::size_t at = 0; at < sizeof(Request); at += kCacheLine) __builtin_prefetch(bytes + at);
 }
 
 std::uint32_t RequestTable::open(const RequestArrived& event, std::uint32_t client_slot) {

@@ -59,7 +59,8 @@ struct Request {
 };
 
 // Finds a client's request by the client's own id. Linear probing; a deletion shifts the followers
-// back, so there are no tombstones and no rebuilds in the steady state.
+// back, so there are no tombstones and no rebuilds in the steady state. Hashes are kept beside the
+// slots: with many requests, each look at another one is a miss of the caches.
 class RequestIndex {
 public:
     using Requests = Slab<Request, RequestId>;
@@ -72,15 +73,17 @@ public:
     [[nodiscard]] std::size_t size() const { return used_; }
 
 private:
-    [[nodiscard]] std::size_t home(ClientId client, std::uint64_t client_request) const;
-    [[nodiscard]] std::size_t home(const Request& request) const {
-        return home(request.client, request.client_request);
-    }
-    void put(const Requests& requests, std::uint32_t slot);
-    void grow(const Requests& requests);
+    [[nodiscard]] std::uint32_t hash(ClientId client, std::uint64_t client_request) const;
+    struct Entry {
+        std::uint32_t slot = kNone;  // kNone: empty.
+        std::uint32_t hash = 0;
+    };
+    [[nodiscard]] std::size_t mask() const { return entries_.size() - 1; }
+    void put(const Entry& entry);
+    void grow();
 
     std::uint64_t salt_;
-    std::vector<std::uint32_t> slots_;  // kNone: empty. A power of two.
+    std::vector<Entry> entries_;  // A power of two, below 2^32.
     std::size_t used_ = 0;
 };
 
@@ -94,6 +97,9 @@ public:
     void close(std::uint32_t slot);  // The id is stale from now on.
     // The client's side of it has ended: its id may be used again, its bytes count no more.
     void forget_client(std::uint32_t slot);
+
+    // It will be needed soon: to be called early, when a miss of the caches costs nothing yet.
+    void prefetch(std::uint32_t slot) const;
 
     [[nodiscard]] Request& operator[](std::uint32_t slot) { return slab_[slot]; }
     [[nodiscard]] const Request& operator[](std::uint32_t slot) const { return slab_[slot]; }

@@ -89,7 +89,7 @@ void CoreLoad::open_clients() {
 void CoreLoad::arrive() {
     core::RequestArrived event;
     event.client = clients_[next_client_];
-    event.client_request = ++requests_;
+    event.client_request = ++requests_ / clients_.size() + 1;  // Each client counts its own.
     event.bytes = 32;
     event.fingerprint = kFingerprint;
     next_client_ = (next_client_ + 1) % clients_.size();
