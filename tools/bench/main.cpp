@@ -12,6 +12,7 @@ int main(int argc, char** argv) try {
     shortq::bench::add_core(commands);
     shortq::bench::add_dispatch(commands);
     shortq::bench::add_memory(commands);
+    shortq::bench::add_policy(commands);
     shortq::bench::add_stream(commands);
     shortq::bench::add_transfer(commands);
     try {

@@ -1,9 +1,11 @@
 #include "worker/engine/test_engine.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -96,6 +98,19 @@ struct TestEngine::Command {
             return fail(ErrorCode::kBadRequest, std::string(name) + " needs a number");
         }
         return std::pair(value, trim(rest.substr(static_cast<std::size_t>(end - rest.data()))));
+    }
+
+    // The milliseconds that `rest` starts with, which may have a fraction, and what follows them.
+    [[nodiscard]] Result<std::pair<std::chrono::nanoseconds, std::string_view>> duration() const {
+        constexpr double kMillisecondsMax = 1e9;
+        double value = 0;
+        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value,
+                                                  std::chars_format::fixed);
+        if (error != std::errc() || !(value >= 0 && value <= kMillisecondsMax)) {
+            return fail(ErrorCode::kBadRequest, std::string(name) + " needs milliseconds");
+        }
+        return std::pair(std::chrono::nanoseconds(std::llround(value * 1e6)),
+                         trim(rest.substr(static_cast<std::size_t>(end - rest.data()))));
     }
 };
 
@@ -223,10 +238,11 @@ Result<void> TestEngine::execute(const Command& command, const Query& query, Res
     const auto number = command.number();
     if (name == "exit" && number) ::_exit(static_cast<int>(number->first));
     if (name == "sleep") {
-        if (!number) return tl::unexpected(number.error());
-        const std::chrono::milliseconds length(number->first);
-        auto slept = sleep(length, number->second == "ignore");
-        return slept ? deliver_integer(sink, "slept_ms", length.count()) : slept;
+        const auto length = command.duration();
+        if (!length) return tl::unexpected(length.error());
+        auto slept = sleep(length->first, length->second == "ignore");
+        const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(length->first);
+        return slept ? deliver_integer(sink, "slept_ms", whole.count()) : slept;
     }
     if (name == "rows") {
         if (!number) return tl::unexpected(number.error());
@@ -253,13 +269,15 @@ Result<void> TestEngine::deliver_rows(ResultSink& sink, std::int64_t rows) {
 }
 
 // Also tells, with a duration of 0, whether the run was interrupted.
-Result<void> TestEngine::sleep(std::chrono::milliseconds duration, bool deaf) {
+Result<void> TestEngine::sleep(std::chrono::nanoseconds duration, bool deaf) {
+    // Benches ask for parts of a millisecond: by default the kernel may be 50 us late.
+    if (duration > std::chrono::nanoseconds(0)) ::prctl(PR_SET_TIMERSLACK, 1UL);
     std::unique_lock lock(mutex_);
     sleep_start_ = std::chrono::steady_clock::now();
     sleep_length_ = duration;
     const auto until = sleep_start_ + duration;
     const bool stopped = interrupted_.wait_until(lock, until, [&] { return stop_ && !deaf; });
-    sleep_length_ = std::chrono::milliseconds(0);
+    sleep_length_ = std::chrono::nanoseconds(0);
     if (stopped) return tl::unexpected(cancelled());
     return {};
 }

@@ -2,7 +2,8 @@
 //
 // A query is one command:
 //   echo TEXT            one VARCHAR row
-//   sleep MS [ignore]    one row after MS milliseconds; `ignore`: deaf to interrupts
+//   sleep MS [WORD]      one row after MS milliseconds, parts of which count; any word may follow,
+//                        `ignore`: deaf to interrupts
 //   rows N               N rows of one BIGINT column, 0..N-1
 //   bytes N              one BLOB row of N bytes
 //   fail MESSAGE         kQueryError
@@ -58,7 +59,7 @@ private:
     [[nodiscard]] Result<void> execute(const Command& command, const Query& query,
                                        ResultSink& sink);
     [[nodiscard]] Result<void> deliver_rows(ResultSink& sink, std::int64_t rows);
-    [[nodiscard]] Result<void> sleep(std::chrono::milliseconds duration, bool deaf);
+    [[nodiscard]] Result<void> sleep(std::chrono::nanoseconds duration, bool deaf);
     [[noreturn]] static void hang();
 
     EngineOptions options_;
@@ -72,7 +73,7 @@ private:
     bool active_ = false;
     bool stop_ = false;
     std::chrono::steady_clock::time_point sleep_start_{};
-    std::chrono::milliseconds sleep_length_{0};
+    std::chrono::nanoseconds sleep_length_{0};
 };
 
 }  // namespace shortq::engine

@@ -28,12 +28,16 @@ TEST_F(TestEngineTest, CommandsAnswer) {
     EXPECT_EQ(ask(*engine_, "seat;"), "3\n");
     EXPECT_EQ(ask(*engine_, "pid"), std::to_string(::getpid()) + "\n");
     EXPECT_EQ(ask(*engine_, "sleep 1"), "1\n");
+    EXPECT_EQ(ask(*engine_, "sleep 0.25 word"), "0\n");
     EXPECT_EQ(ask(*engine_, "nothing"), "");
     EXPECT_EQ(ask(*engine_, "fail some reason"), "query_error: some reason");
     EXPECT_EQ(ask(*engine_, "parameters", {{"", Null{}}, {"", true}}), "2\n");
-    EXPECT_EQ(ask(*engine_, "sequence"), "9\n");
+    EXPECT_EQ(ask(*engine_, "sequence"), "10\n");
     EXPECT_EQ(ask(*engine_, " "), "bad_request: the query is empty");
     EXPECT_THAT(ask(*engine_, "rows x"), StartsWith("bad_request"));
+    for (const char* wrong : {"sleep x", "sleep -1", "sleep nan", "sleep 2000000000"}) {
+        EXPECT_THAT(ask(*engine_, wrong), StartsWith("bad_request")) << wrong;
+    }
     EXPECT_THAT(ask(*engine_, "select 1"), StartsWith("query_error: unknown command"));
 }
 
