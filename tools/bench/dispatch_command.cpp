@@ -19,7 +19,10 @@ struct Given {
 };
 
 Result<Report> measure(Given given, const Setting& setting, Progress& progress) {
-    if (setting.quick) given.options.rounds.count = std::min(given.options.rounds.count, 3U);
+    if (setting.quick) {
+        given.options.rounds.count = std::min(given.options.rounds.count, 3U);
+        given.options.measured = std::min(given.options.measured, milliseconds(250));
+    }
     auto cells = setting.quick ? few_dispatch_cells() : usual_dispatch_cells();
     // Who names a figure gets it, usual or not.
     if (given.all || !setting.only.empty()) cells = all_dispatch_cells();

@@ -13,6 +13,7 @@ int main(int argc, char** argv) try {
     shortq::bench::add_dispatch(commands);
     shortq::bench::add_memory(commands);
     shortq::bench::add_policy(commands);
+    shortq::bench::add_query(commands);
     shortq::bench::add_stream(commands);
     shortq::bench::add_transfer(commands);
     try {

@@ -7,8 +7,8 @@
 
 #include "proto/message.h"
 #include "shortq/client.h"
-#include "tools/bench/child.h"
 #include "tools/bench/dealer.h"
+#include "tools/bench/shortq_server.h"
 #include "tools/bench/target.h"
 #include "tools/bench/temporary_folder.h"
 
@@ -20,18 +20,6 @@ using Clock = std::chrono::steady_clock;
 zmq::const_buffer buffer_of(std::span<const std::byte> bytes) {
     return zmq::buffer(bytes.data(), bytes.size());
 }
-
-class Server {
-public:
-    Server(std::unique_ptr<TemporaryFolder> folder, Child primary)
-        : folder_(std::move(folder)), primary_(std::move(primary)) {}
-
-    [[nodiscard]] std::string endpoint() const { return endpoint_in(primary_.first_line()); }
-
-private:
-    std::unique_ptr<TemporaryFolder> folder_;
-    Child primary_;
-};
 
 std::string query_of(const std::string& payload) { return "echo " + payload; }
 
@@ -73,19 +61,16 @@ private:
 
 class ClientTarget final : public Target {
 public:
-    explicit ClientTarget(std::shared_ptr<Server> server) : server_(std::move(server)) {}
+    explicit ClientTarget(std::shared_ptr<ShortqServer> server) : server_(std::move(server)) {}
 
     Result<std::unique_ptr<Requester>> connect(const std::string& payload) override {
-        ConnectOptions options;
-        options.endpoints = {server_->endpoint()};
-        options.wait_until_ready = true;
-        auto client = Client::connect(options);
+        auto client = server_->connect();
         if (!client) return tl::unexpected(client.error());
         return std::make_unique<ClientRequester>(std::move(*client), payload);
     }
 
 private:
-    std::shared_ptr<Server> server_;
+    std::shared_ptr<ShortqServer> server_;
 };
 
 // ---- The raw protocol
@@ -166,7 +151,7 @@ private:
 
 class RawTarget final : public Target {
 public:
-    explicit RawTarget(std::shared_ptr<Server> server) : server_(std::move(server)) {}
+    explicit RawTarget(std::shared_ptr<ShortqServer> server) : server_(std::move(server)) {}
 
     Result<std::unique_ptr<Requester>> connect(const std::string& payload) override {
         auto requester = std::make_unique<RawRequester>(server_->endpoint(), payload);
@@ -176,25 +161,21 @@ public:
     }
 
 private:
-    std::shared_ptr<Server> server_;
+    std::shared_ptr<ShortqServer> server_;
 };
 
 }  // namespace
 
 Result<ShortqTargets> start_shortq(const Site& site, const std::string& window) {
-    auto folder = std::make_unique<TemporaryFolder>();
-    const auto source = folder->path() / "nothing.sql";
+    const TemporaryFolder folder;
+    const auto source = folder.path() / "nothing.sql";
     std::ofstream(source) << "# The test engine needs no data.\n";
-    std::vector<std::string> arguments{program_next_to_this_one("shortq"), "-p", "0"};
-    if (site.transport == Transport::kIpc)
-        arguments.insert(arguments.end(),
-                         {"--listen", "ipc://" + (folder->path() / "clients").string()});
+    std::vector<std::string> arguments{"--engine", "test"};
     if (!window.empty()) arguments.insert(arguments.end(), {"--window", window});
-    arguments.insert(arguments.end(), {"--engine", "test", "--log-level", "warn",
-                                       std::to_string(site.workers), source.string()});
-    auto primary = Child::start(arguments);
-    if (!primary) return tl::unexpected(primary.error());
-    auto server = std::make_shared<Server>(std::move(folder), std::move(*primary));
+    arguments.insert(arguments.end(), {std::to_string(site.workers), source.string()});
+    auto started = ShortqServer::start(arguments, site.transport);
+    if (!started) return tl::unexpected(started.error());
+    auto server = std::make_shared<ShortqServer>(std::move(*started));
     return ShortqTargets{std::make_unique<ClientTarget>(server),
                          std::make_unique<RawTarget>(server)};
 }

@@ -13,6 +13,7 @@
 
 #include "shortq/client.h"
 #include "tools/bench/child.h"
+#include "tools/bench/discard.h"
 #include "tools/bench/memory_peak.h"
 #include "tools/bench/processes.h"
 #include "tools/bench/rounds.h"
@@ -147,16 +148,6 @@ Result<void> measure_short_queries(Client& client, Client& reader, const StreamO
 }
 
 // ---- Full speed
-
-class Discard final : public engine::ResultSink {
-public:
-    bool begin(const Schema& /*schema*/) override { return true; }
-    bool batch(Batch batch) override {
-        rows += static_cast<std::uint64_t>(batch.rows);
-        return true;
-    }
-    std::uint64_t rows = 0;
-};
 
 // The engine by itself, with as many threads as a worker has; rows a second.
 Result<double> engine_speed(engine::Engine& engine, std::uint64_t rows) {

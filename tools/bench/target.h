@@ -2,16 +2,13 @@
 // are driven by the same loop on the same threads, so a client's own cost is the same everywhere.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "proto/error.h"
+#include "tools/bench/shortq_server.h"
 
 namespace shortq::bench {
-
-// The way between clients and what answers them. Behind that one, it is ipc to the workers always.
-enum class Transport : std::uint8_t { kTcp, kIpc };
 
 struct Site {
     unsigned workers = 4;

@@ -14,6 +14,8 @@
 #include "shortq/client.h"
 #include "tools/bench/child.h"
 #include "tools/bench/dealer.h"
+#include "tools/bench/discard.h"
+#include "tools/bench/shortq_server.h"
 #include "tools/bench/temporary_folder.h"
 #include "worker/engine/engine.h"
 
@@ -75,16 +77,6 @@ Result<Took> whole(Client& client, const TransferCase& one, std::uint64_t rows) 
     return Took{seconds, table->facts().bytes};
 }
 
-class Discard final : public engine::ResultSink {
-public:
-    bool begin(const Schema& /*schema*/) override { return true; }
-    bool batch(Batch batch) override {
-        rows += static_cast<std::uint64_t>(batch.rows);
-        return true;
-    }
-    std::uint64_t rows = 0;
-};
-
 Result<Took> in_process(engine::Engine& engine, const TransferCase& one, std::uint64_t rows) {
     Discard sink;
     const auto query = query_of(one);
@@ -113,22 +105,18 @@ Result<Took> through_proxy(Dealer& dealer, std::uint64_t bytes) {
 // Members go in reverse order: processes before the folder of their sockets.
 struct Stage {
     std::unique_ptr<TemporaryFolder> folder;
-    std::vector<Child> children;
+    std::vector<Child> children;  // Of zmq_proxy's side.
+    std::optional<ShortqServer> server;
     std::unique_ptr<engine::Engine> engine;
     std::optional<Client> client;
     std::unique_ptr<Dealer> dealer;
 };
 
 Result<void> start_shortq(Stage& stage, const std::string& script) {
-    auto primary = Child::start({program_next_to_this_one("shortq"), "-p", "0", "--listen",
-                                 "ipc://" + (stage.folder->path() / "clients").string(),
-                                 "--log-level", "warn", std::to_string(kWorkers), script});
-    if (!primary) return tl::unexpected(primary.error());
-    ConnectOptions options;
-    options.endpoints = {endpoint_in(primary->first_line())};
-    options.wait_until_ready = true;
-    stage.children.push_back(std::move(*primary));
-    auto client = Client::connect(options);
+    auto server = ShortqServer::start({std::to_string(kWorkers), script});
+    if (!server) return tl::unexpected(server.error());
+    stage.server = std::move(*server);
+    auto client = stage.server->connect();
     if (!client) return tl::unexpected(client.error());
     stage.client = std::move(*client);
     return {};
