@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace shortq::worker {
+namespace {
+
+// A message leaves once it has so much: early enough for the next process to work on it while the
+// next one is made, and with as much again it is still near the target.
+constexpr std::size_t kMessageBytes = proto::kChunkBytesTarget / 2;
+
+}  // namespace
 
 ReplyBuilder::ReplyBuilder(std::uint64_t request, std::uint64_t bytes_max, Emit emit)
     : request_(request), bytes_max_(bytes_max), emit_(std::move(emit)) {
@@ -51,8 +58,7 @@ bool ReplyBuilder::batch(Batch batch) {
         return false;
     }
     // The last one may then be empty, which is less than waiting for what comes.
-    const bool full =
-        message_bytes_ >= proto::kChunkBytesTarget || batches_ == proto::kBatchesPerReplyMax;
+    const bool full = message_bytes_ >= kMessageBytes || batches_ == proto::kBatchesPerReplyMax;
     return !full || emit_(take(false));
 }
 

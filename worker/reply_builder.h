@@ -1,4 +1,5 @@
-// worker/reply_builder.h: one request's result as reply messages of about a megabyte each.
+// worker/reply_builder.h: one request's result as reply messages of half a megabyte to a megabyte
+// each.
 #pragma once
 
 #include <chrono>

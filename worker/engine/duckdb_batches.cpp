@@ -87,7 +87,7 @@ bool BatchBuilder::full() const {
     for (const Column& column : columns_) {
         bytes += column.joiner ? column.joiner->bytes() : column.from_vector->bytes();
     }
-    return bytes >= proto::kChunkBytesTarget;
+    return bytes >= kBatchBytes;
 }
 
 Batch BatchBuilder::take() {

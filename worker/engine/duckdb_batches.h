@@ -1,5 +1,5 @@
-// worker/engine/duckdb_batches.h: DuckDB's chunks of 2048 rows as batches near a megabyte: what is
-// sent is a frame per column and batch, and a small frame costs as much as a large one.
+// worker/engine/duckdb_batches.h: DuckDB's chunks of 2048 rows as batches of half a megabyte: what
+// is sent is a frame per column and batch, and a small frame costs as much as a large one.
 #pragma once
 
 #include <duckdb.h>
@@ -11,12 +11,18 @@
 
 #include "proto/columnar.h"
 #include "proto/error.h"
+#include "proto/limits.h"
 #include "worker/engine/array_joiner.h"
 #include "worker/engine/byte_builder.h"
 #include "worker/engine/duckdb_columns.h"
 #include "worker/engine/duckdb_handles.h"
 
 namespace shortq::engine {
+
+// Half of what a reply message holds at most: with a few columns their frames stay below the size
+// from which malloc maps fresh pages for each (128 KiB), and what one process has just written is
+// still in the cache when the next one reads it.
+inline constexpr std::size_t kBatchBytes = proto::kChunkBytesTarget / 2;
 
 // Threads: one. Its batches outlive it and the engine.
 class BatchBuilder {
