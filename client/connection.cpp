@@ -171,8 +171,7 @@ void Connection::run() {
 void Connection::serve() {
     Transport transport;
     while (carry_out(transport)) {
-        transport.wait(wakeup_.descriptor(), until_wake());
-        wakeup_.clear();
+        if (transport.wait(wakeup_.descriptor(), until_wake())) wakeup_.clear();
         read(transport);
     }
 }
@@ -225,10 +224,13 @@ void Connection::read(Transport& transport) {
 bool Connection::carry_out(Transport& transport) {
     std::vector<Action> actions;
     bool goes_on = true;
+    bool news = false;  // For callers that wait.
     {
         const std::lock_guard lock(mutex_);
         actions = session_.take_actions();
         goes_on = !stopping_;
+        news = !actions.empty() || !goes_on || session_.phase() != told_phase_;
+        told_phase_ = session_.phase();
     }
     for (auto& action : actions) {
         if (auto* open = std::get_if<Open>(&action)) transport.open(open->endpoint);
@@ -237,7 +239,7 @@ bool Connection::carry_out(Transport& transport) {
         if (auto* piece = std::get_if<Piece>(&action)) deliver(std::move(*piece));
         if (auto* answer = std::get_if<Answer>(&action)) deliver(std::move(*answer));
     }
-    changed_.notify_all();
+    if (news) changed_.notify_all();
     return goes_on;
 }
 

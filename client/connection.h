@@ -82,6 +82,7 @@ private:
     mutable std::mutex mutex_;  // Guards all below but the thread and what wakes it.
     std::condition_variable changed_;
     Session session_;
+    Session::Phase told_phase_ = Session::Phase::kGreeting;  // When callers were woken last.
     std::unordered_map<std::uint64_t, std::promise<Result<Table>>> promises_;
     std::unordered_map<std::uint64_t, Reading> readings_;
     std::unordered_set<std::uint64_t> async_;  // Unanswered.

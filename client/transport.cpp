@@ -1,7 +1,13 @@
 #include "client/transport.h"
 
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <zmq.hpp>
 
@@ -27,11 +33,18 @@ void allow_ipv6(zmq::socket_t& dealer, const std::string& endpoint) {
 
 }  // namespace
 
+// Both are waited for by their descriptors (ZMQ_FD): a round of zmq_poll costs a dozen system
+// calls. A descriptor tells of a change only once, and whatever is done with its socket may swallow
+// that; so it is remembered whether the last thing done was to find nothing.
 class Transport::Sockets {
 public:
     zmq::context_t context{1};
     zmq::socket_t dealer;
     zmq::socket_t monitor;
+    int dealer_descriptor = -1;
+    int monitor_descriptor = -1;
+    bool dealer_drained = true;
+    bool monitor_drained = true;
     unsigned opened = 0;
     bool monitored = false;
 
@@ -52,6 +65,10 @@ public:
         monitored = true;
         monitor.connect(address);
         dealer.connect(endpoint);
+        dealer_descriptor = dealer.get(zmq::sockopt::fd);
+        monitor_descriptor = monitor.get(zmq::sockopt::fd);
+        dealer_drained = false;
+        monitor_drained = false;
     }
 
     void close() {
@@ -94,13 +111,18 @@ void Transport::send(const std::vector<Buffer>& frames) {
         [[maybe_unused]] const auto sent =
             sockets_->dealer.send(message, more | zmq::send_flags::dontwait);
     }
+    sockets_->dealer_drained = false;
 }
 
 std::optional<std::vector<Buffer>> Transport::receive() {
+    if (sockets_->dealer_drained) return std::nullopt;
     std::vector<Buffer> frames;
     for (bool more = true; more;) {
         zmq::message_t message;
-        if (!sockets_->dealer.recv(message, zmq::recv_flags::dontwait)) return std::nullopt;
+        if (!sockets_->dealer.recv(message, zmq::recv_flags::dontwait)) {
+            sockets_->dealer_drained = true;
+            return std::nullopt;
+        }
         more = message.more();
         frames.push_back(as_buffer(std::move(message)));
     }
@@ -109,6 +131,7 @@ std::optional<std::vector<Buffer>> Transport::receive() {
 
 Transport::Changes Transport::changes() {
     Changes changes;
+    if (std::exchange(sockets_->monitor_drained, true)) return changes;
     zmq::message_t event;
     while (sockets_->monitor.recv(event, zmq::recv_flags::dontwait)) {
         std::uint16_t kind = 0;
@@ -121,17 +144,19 @@ Transport::Changes Transport::changes() {
     return changes;
 }
 
-void Transport::wait(int wake_descriptor, std::chrono::milliseconds longest) {
-    std::vector<zmq::pollitem_t> items{{nullptr, wake_descriptor, ZMQ_POLLIN, 0}};
-    if (sockets_->dealer) {
-        items.push_back({sockets_->dealer.handle(), 0, ZMQ_POLLIN, 0});
-        items.push_back({sockets_->monitor.handle(), 0, ZMQ_POLLIN, 0});
+bool Transport::wait(int wake_descriptor, std::chrono::milliseconds longest) {
+    if (!sockets_->dealer_drained || !sockets_->monitor_drained) return false;
+    std::array<pollfd, 3> ready{{{wake_descriptor, POLLIN, 0},
+                                 {sockets_->dealer_descriptor, POLLIN, 0},
+                                 {sockets_->monitor_descriptor, POLLIN, 0}}};
+    const auto timeout = static_cast<int>(std::min<std::int64_t>(longest.count(), INT_MAX));
+    if (::poll(ready.data(), ready.size(), timeout) < 0) {
+        if (errno == EINTR) return false;  // A signal: the caller looks around and waits again.
+        throw std::system_error(errno, std::generic_category(), "poll");
     }
-    try {
-        zmq::poll(items, longest);
-    } catch (const zmq::error_t& error) {
-        if (error.num() != EINTR) throw;  // A signal: the caller looks around and waits again.
-    }
+    sockets_->dealer_drained = ready[1].revents == 0;
+    sockets_->monitor_drained = ready[2].revents == 0;
+    return ready[0].revents != 0;
 }
 
 }  // namespace shortq::detail

@@ -37,8 +37,9 @@ public:
     };
     [[nodiscard]] Changes changes();
 
-    // Waits until a message, a change, or `wake_descriptor` is readable, or the time is over.
-    void wait(int wake_descriptor, std::chrono::milliseconds longest);
+    // Waits until there may be a message or a change, `wake_descriptor` is readable, or the time is
+    // over; negative: no end. True if the descriptor is readable.
+    [[nodiscard]] bool wait(int wake_descriptor, std::chrono::milliseconds longest);
 
 private:
     class Sockets;
