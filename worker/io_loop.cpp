@@ -1,12 +1,15 @@
 #include "worker/io_loop.h"
 
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -23,6 +26,8 @@ constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::chrono::seconds kFailedLoadPatience{5};
 // A primary that was only stopped is waited for.
 constexpr std::chrono::seconds kWelcomePatience{60};
+// A look at what queries have done to the memory is a system call, which a short query feels.
+constexpr std::chrono::milliseconds kWearInterval{100};
 constexpr int kReceiveBatch = 64;  // Then the other side's news are looked at.
 // Messages of about a megabyte that may wait for a primary that does not read. Beyond, the query
 // is held up.
@@ -55,6 +60,7 @@ IoLoop::IoLoop(const Options& options, BoardMapping& board, zmq::context_t& cont
       forked_(std::move(forked)),
       query_thread_(board, wakeup_),
       socket_(context, zmq::socket_type::dealer),
+      descriptor_(socket_.get(zmq::sockopt::fd)),
       next_heartbeat_(Clock::now() + proto::kHeartbeatInterval) {
     if (forked_) {
         const auto& engine = options.engine_options;
@@ -82,6 +88,7 @@ int IoLoop::run() {
         repeat_interrupts();
         collect();
         flush();
+        check_wear(Clock::now());
         heartbeat();
         check_leaving();
     }
@@ -97,16 +104,25 @@ std::chrono::milliseconds IoLoop::time_to_wait() const {
     return std::max(left, std::chrono::milliseconds(0));
 }
 
+// By descriptors: a round of zmq_poll costs a dozen system calls. The socket's tells of a change of
+// state only, also of room to send, and whatever is done with the socket may swallow that: so it is
+// waited for only if the last thing done was to find nothing. zmq_getsockopt(3), "ZMQ_FD".
 void IoLoop::wait() {
-    const auto events = static_cast<short>(ZMQ_POLLIN | (backlog_.empty() ? 0 : ZMQ_POLLOUT));
-    std::array<zmq::pollitem_t, 2> items{
-        {{socket_.handle(), 0, events, 0}, {nullptr, wakeup_.fd(), ZMQ_POLLIN, 0}}};
-    try {
-        zmq::poll(items, time_to_wait());
-    } catch (const zmq::error_t& error) {
-        if (error.num() != EINTR) throw;
+    if (!drained_ && may_go_on()) return;
+    std::array<pollfd, 2> ready{{{descriptor_, POLLIN, 0}, {wakeup_.fd(), POLLIN, 0}}};
+    if (::poll(ready.data(), ready.size(), static_cast<int>(time_to_wait().count())) < 0) {
+        if (errno == EINTR) return;
+        throw std::system_error(errno, std::generic_category(), "poll");
     }
-    if (items[1].revents != 0) wakeup_.clear();
+    drained_ = ready[0].revents == 0;
+    if (ready[1].revents != 0) wakeup_.clear();
+}
+
+// Trying to send may have swallowed a sign, too, and a message that waits for room is tried again
+// and again: then the socket is asked.
+bool IoLoop::may_go_on() {
+    if (backlog_.empty()) return true;
+    return (socket_.get(zmq::sockopt::events) & (ZMQ_POLLIN | ZMQ_POLLOUT)) != 0;
 }
 
 void IoLoop::receive() {
@@ -114,11 +130,13 @@ void IoLoop::receive() {
 }
 
 bool IoLoop::receive_one() {
+    if (drained_) return false;
     incoming_.clear();
     do {
         zmq::message_t frame;
         // The parts of a message arrive together: only the first can be missing.
-        if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return false;
+        drained_ = !socket_.recv(frame, zmq::recv_flags::dontwait);
+        if (drained_) return false;
         incoming_.push_back(std::move(frame));
     } while (incoming_.back().more());
     return true;
@@ -206,9 +224,11 @@ void IoLoop::heartbeat() {
 }
 
 // After a query: what it has done to the memory is known then.
-void IoLoop::check_wear() {
-    if (!wear_) return;
-    const auto why = wear_->sign(Clock::now());
+void IoLoop::check_wear(Clock::time_point now) {
+    if (!wear_ || !wear_due_ || now < next_wear_) return;
+    wear_due_ = false;
+    next_wear_ = now + kWearInterval;
+    const auto why = wear_->sign(now);
     if (!why) return;
     Frames frames;
     frames.push_back(header_frame(proto::WornOut{*why}));
@@ -218,17 +238,15 @@ void IoLoop::check_wear() {
 void IoLoop::collect() {
     if (!backlog_.empty()) return;  // What is not collected holds the query up.
     query_thread_.collect(outgoing_);
-    bool over = false;  // A query.
     for (auto& outgoing : outgoing_) {
         if (outgoing.event == Outgoing::Event::kLoadFailed && !draining_) {
             load_failed_ = Clock::now();
         }
         if (outgoing.event == Outgoing::Event::kLoaded) spdlog::info("ready");
-        over = over || outgoing.event == Outgoing::Event::kFinal;
+        wear_due_ = wear_due_ || outgoing.event == Outgoing::Event::kFinal;
         send(std::move(outgoing.frames));
     }
     outgoing_.clear();
-    if (over) check_wear();
 }
 
 void IoLoop::check_leaving() {
@@ -258,6 +276,7 @@ bool IoLoop::try_send(Frames& frames) {
         const bool last = &frame == &frames.back();
         const auto flags =
             zmq::send_flags::dontwait | (last ? zmq::send_flags::none : zmq::send_flags::sndmore);
+        drained_ = false;
         if (!socket_.send(frame, flags)) return false;
     }
     return true;

@@ -42,6 +42,7 @@ private:
     using Bodies = std::span<zmq::message_t>;
 
     void wait();
+    [[nodiscard]] bool may_go_on();
     [[nodiscard]] std::chrono::milliseconds time_to_wait() const;
     void receive();
     [[nodiscard]] bool receive_one();
@@ -60,7 +61,7 @@ private:
 
     void repeat_interrupts();
     void heartbeat();
-    void check_wear();
+    void check_wear(Clock::time_point now);
     void collect();
     void check_leaving();
     void send(Frames frames);
@@ -73,6 +74,8 @@ private:
     Wakeup wakeup_;
     QueryThread query_thread_;
     zmq::socket_t socket_;
+    int descriptor_;                  // Of the socket (ZMQ_FD).
+    bool drained_ = false;            // The last thing done with it was to find nothing.
     Frames incoming_;                 // Reused for every message.
     std::vector<Outgoing> outgoing_;  // Reused for every collect().
     std::deque<Frames> backlog_;      // The socket had no room for these; in order.
@@ -80,6 +83,8 @@ private:
     Clock::time_point begun_ = Clock::now();
     Clock::time_point next_heartbeat_;
     Clock::time_point next_interrupt_;
+    Clock::time_point next_wear_;  // Once a query has ended since the last look.
+    bool wear_due_ = false;
     bool welcomed_ = false;
     bool draining_ = false;
     std::optional<Clock::time_point> load_failed_;  // When; not for one stopped by Drain.
