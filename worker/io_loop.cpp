@@ -115,7 +115,10 @@ void IoLoop::wait() {
         throw std::system_error(errno, std::generic_category(), "poll");
     }
     drained_ = ready[0].revents == 0;
-    if (ready[1].revents != 0) wakeup_.clear();
+    if (ready[1].revents != 0) {
+        wakeup_.clear();
+        answers_due_ = true;
+    }
 }
 
 // Trying to send may have swallowed a sign, too, and a message that waits for room is tried again
@@ -236,7 +239,9 @@ void IoLoop::check_wear(Clock::time_point now) {
 }
 
 void IoLoop::collect() {
+    if (!answers_due_) return;      // The query thread needs the lock more.
     if (!backlog_.empty()) return;  // What is not collected holds the query up.
+    answers_due_ = false;
     query_thread_.collect(outgoing_);
     for (auto& outgoing : outgoing_) {
         if (outgoing.event == Outgoing::Event::kLoadFailed && !draining_) {

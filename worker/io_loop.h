@@ -85,6 +85,7 @@ private:
     Clock::time_point next_interrupt_;
     Clock::time_point next_wear_;  // Once a query has ended since the last look.
     bool wear_due_ = false;
+    bool answers_due_ = false;  // The query thread has something for collect().
     bool welcomed_ = false;
     bool draining_ = false;
     std::optional<Clock::time_point> load_failed_;  // When; not for one stopped by Drain.

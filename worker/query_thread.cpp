@@ -132,24 +132,30 @@ Frames QueryThread::run(const Job& job) {
 }
 
 bool QueryThread::emit_chunk(std::uint64_t request, Frames frames) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
-        const bool room = outbox_.size() < kChunksWaitingMax && sent_bytes_ < granted_bytes_;
-        return cancelled_ || stop_ || room;
-    });
-    if (cancelled_ || stop_) return false;
-    for (const auto& body : std::span(frames).subspan(1)) sent_bytes_ += body.size();
-    outbox_.push_back({Outgoing::Event::kChunk, request, std::move(frames)});
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] {
+            held_up_ = outbox_.size() >= kChunksWaitingMax;
+            const bool room = !held_up_ && sent_bytes_ < granted_bytes_;
+            return cancelled_ || stop_ || room;
+        });
+        held_up_ = false;
+        if (cancelled_ || stop_) return false;
+        for (const auto& body : std::span(frames).subspan(1)) sent_bytes_ += body.size();
+        outbox_.push_back({Outgoing::Event::kChunk, request, std::move(frames)});
+    }
     wakeup_.notify();
     return true;
 }
 
 void QueryThread::finish(std::uint64_t request, Frames frames) {
-    const std::scoped_lock lock(mutex_);
-    outbox_.push_back({Outgoing::Event::kFinal, request, std::move(frames)});
-    running_ = 0;
-    board_.set_running(0);
-    wakeup_.notify();
+    {
+        const std::scoped_lock lock(mutex_);
+        outbox_.push_back({Outgoing::Event::kFinal, request, std::move(frames)});
+        running_ = 0;
+        board_.set_running(0);
+    }
+    wakeup_.notify();  // Whoever wakes up finds the lock free.
 }
 
 void QueryThread::submit(Job job) {
@@ -193,12 +199,14 @@ void QueryThread::interrupt_load() {
 }
 
 void QueryThread::collect(std::vector<Outgoing>& out) {
+    bool held_up = false;
     {
         const std::scoped_lock lock(mutex_);
         std::ranges::move(outbox_, std::back_inserter(out));
         outbox_.clear();
+        held_up = held_up_;
     }
-    changed_.notify_all();
+    if (held_up) changed_.notify_all();  // Not for a thread that waits for a request.
 }
 
 std::uint64_t QueryThread::running() {

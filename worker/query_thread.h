@@ -106,6 +106,7 @@ private:
     bool cancelled_ = false;           // The running request, or the load.
     std::uint64_t sent_bytes_ = 0;     // Of the running request's reply.
     std::uint64_t granted_bytes_ = 0;  // A piece may go while what was sent is below.
+    bool held_up_ = false;             // The engine, until collect() makes room.
     bool loading_ = false;
     bool stop_ = false;
 
