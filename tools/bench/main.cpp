@@ -11,9 +11,9 @@ int main(int argc, char** argv) try {
     shortq::bench::Commands commands(app);
     shortq::bench::add_core(commands);
     shortq::bench::add_dispatch(commands);
-    shortq::bench::add_memory(commands);
     shortq::bench::add_policy(commands);
     shortq::bench::add_query(commands);
+    shortq::bench::add_start(commands);
     shortq::bench::add_stream(commands);
     shortq::bench::add_transfer(commands);
     try {

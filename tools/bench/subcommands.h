@@ -7,9 +7,9 @@ namespace shortq::bench {
 
 void add_core(Commands& commands);
 void add_dispatch(Commands& commands);
-void add_memory(Commands& commands);
 void add_policy(Commands& commands);
 void add_query(Commands& commands);
+void add_start(Commands& commands);
 void add_stream(Commands& commands);
 void add_transfer(Commands& commands);
 

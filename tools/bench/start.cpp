@@ -1,4 +1,4 @@
-#include "tools/bench/memory.h"
+#include "tools/bench/start.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -15,6 +15,7 @@
 #include "shortq/client.h"
 #include "tools/bench/child.h"
 #include "tools/bench/processes.h"
+#include "tools/bench/short_queries.h"
 #include "tools/bench/temporary_folder.h"
 
 namespace shortq::bench {
@@ -26,6 +27,7 @@ constexpr std::chrono::minutes kPatience{10};  // For whatever takes long: the l
 // A seat whose workers die soon after they became ready gets the next one after a pause, to spare
 // the machine. One that has been ready for ten seconds is replaced at once.
 constexpr std::chrono::milliseconds kUntilStable{10'500};
+constexpr std::chrono::milliseconds kBeforeReload{700};  // Short queries are counted this long.
 constexpr const char* kProbe = "select 1";
 
 struct Source {
@@ -100,6 +102,27 @@ public:
         return took;
     }
 
+    // Seconds until a reload has answered.
+    Result<double> reload() {
+        const auto start = Clock::now();
+        QueryOptions options;
+        options.timeout = kPatience;
+        const auto answered = client_.sync("call shortq_reload()", {}, options);
+        if (!answered) return tl::unexpected(answered.error());
+        return seconds_since(start);
+    }
+
+    // Until nothing is left of the generation before.
+    Result<void> wait_until_alone() {
+        return until("an old generation does not leave", [this]() -> Result<bool> {
+            const auto count = number("select count(*) from shortq.generations");
+            if (!count) return tl::unexpected(count.error());
+            return *count == 1;
+        });
+    }
+
+    [[nodiscard]] std::string endpoint() const { return endpoint_in(primary_.first_line()); }
+
 private:
     Server(Child primary, Client client, unsigned workers)
         : primary_(std::move(primary)), client_(std::move(client)), workers_(workers) {}
@@ -150,7 +173,7 @@ private:
     unsigned workers_;
 };
 
-Result<void> kill_each(Server& server, unsigned kills, MemoryRow& row) {
+Result<void> kill_each(Server& server, unsigned kills, StartRow& row) {
     for (unsigned round = 0; round < kills; ++round) {
         if (round > 0) std::this_thread::sleep_for(kUntilStable);
         for (std::uint32_t seat = 1; seat <= row.workers; ++seat) {
@@ -162,9 +185,29 @@ Result<void> kill_each(Server& server, unsigned kills, MemoryRow& row) {
     return {};
 }
 
+// As many short queries at a time as there are workers, before each reload and during it.
+Result<void> reload_under_load(Server& server, unsigned reloads, StartRow& row) {
+    if (reloads == 0) return {};
+    auto queries = ShortQueries::start(server.endpoint(), row.workers);
+    if (!queries) return tl::unexpected(queries.error());
+    for (unsigned round = 0; round < reloads; ++round) {
+        if (auto alone = server.wait_until_alone(); !alone) return alone;
+        (*queries)->begin_count();
+        std::this_thread::sleep_for(kBeforeReload);
+        row.asked_before.push_back((*queries)->per_second());
+        (*queries)->begin_count();
+        const auto took = server.reload();
+        if (!took) return tl::unexpected(took.error());
+        row.asked_during.push_back((*queries)->per_second());
+        row.reload_s.push_back(*took);
+    }
+    if (auto stopped = (*queries)->stop(); !stopped) return stopped;
+    return server.wait_until_alone();
+}
+
 // Starts the row's server, and adds how long it took.
-Result<Server> start(const Source& source, MemoryRow& row, Progress& progress) {
-    progress.step(fmt::format("memory, {}, {}, workers: {}", row.source, row.spawn, row.workers));
+Result<Server> start(const Source& source, StartRow& row, Progress& progress) {
+    progress.step(fmt::format("start, {}, {}, workers: {}", row.source, row.spawn, row.workers));
     const auto start = Clock::now();
     auto server = Server::start(source.path, row.spawn, row.workers);
     if (!server) return server;
@@ -173,20 +216,22 @@ Result<Server> start(const Source& source, MemoryRow& row, Progress& progress) {
     return server;
 }
 
-Result<void> measure(const Source& source, unsigned kills, MemoryRow& row, Progress& progress) {
+Result<void> measure(const Source& source, const StartOptions& options, StartRow& row,
+                     Progress& progress) {
     auto server = start(source, row, progress);
     if (!server) return tl::unexpected(server.error());
     if (auto run = server->run_everywhere(source.scan); !run) return run;
     const auto memory = proportional_bytes(family_of(server->pid()));
     if (!memory) return tl::unexpected(memory.error());
     row.memory_mb = static_cast<double>(*memory) / (1024 * 1024);
-    return kill_each(*server, kills, row);
+    if (auto done = reload_under_load(*server, options.reloads, row); !done) return done;
+    return kill_each(*server, options.kills, row);
 }
 
 // The rows of one source and way to spawn, which are compared with each other.
-Result<std::vector<MemoryRow>> compare(const Source& source, const std::string& spawn,
-                                       const MemoryOptions& options, Progress& progress) {
-    std::vector<MemoryRow> rows;
+Result<std::vector<StartRow>> compare(const Source& source, const std::string& spawn,
+                                      const StartOptions& options, Progress& progress) {
+    std::vector<StartRow> rows;
     for (const unsigned workers : options.workers)
         rows.push_back({.source = source.name, .spawn = spawn, .workers = workers});
     for (unsigned round = 1; round < options.starts; ++round) {
@@ -196,7 +241,7 @@ Result<std::vector<MemoryRow>> compare(const Source& source, const std::string& 
         }
     }
     for (auto& row : rows) {
-        if (auto done = measure(source, options.kills, row, progress); !done)
+        if (auto done = measure(source, options, row, progress); !done)
             return tl::unexpected(done.error());
     }
     return rows;
@@ -233,15 +278,16 @@ Result<std::vector<Source>> generate(const std::filesystem::path& folder, std::u
 
 }  // namespace
 
-void make_quick(MemoryOptions& options) {
+void make_quick(StartOptions& options) {
     constexpr std::uint64_t kRowsOfQuick = 2'000'000;
     options.rows = std::min(options.rows, kRowsOfQuick);
     options.starts = std::min(options.starts, 2U);
     options.kills = std::min(options.kills, 1U);
+    options.reloads = std::min(options.reloads, 1U);
 }
 
-Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options, Progress& progress) {
-    progress.step("memory, making the data");
+Result<std::vector<StartRow>> run_start(const StartOptions& options, Progress& progress) {
+    progress.step("start, making the data");
     const TemporaryFolder folder;
     auto sources = options.source.empty()
                        ? generate(folder.path(), options.rows)
@@ -249,7 +295,7 @@ Result<std::vector<MemoryRow>> run_memory(const MemoryOptions& options, Progress
     if (!sources) return tl::unexpected(sources.error());
     progress.expect(1 + sources->size() * options.spawns.size() * options.workers.size() *
                             options.starts);
-    std::vector<MemoryRow> rows;
+    std::vector<StartRow> rows;
     for (const auto& source : *sources) {
         for (const auto& spawn : options.spawns) {
             auto compared = compare(source, spawn, options, progress);

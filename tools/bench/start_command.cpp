@@ -1,14 +1,14 @@
-// tools/bench/memory_command.cpp: the options of `shortq-bench memory`.
+// tools/bench/start_command.cpp: the options of `shortq-bench start`.
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/bench/memory.h"
+#include "tools/bench/start.h"
 #include "tools/bench/subcommands.h"
 
 namespace shortq::bench {
 namespace {
 
-void add_options(CLI::App& command, MemoryOptions& options) {
+void add_options(CLI::App& command, StartOptions& options) {
     constexpr unsigned kWorkersMax = 1024;
     command.add_option("--rows", options.rows, "Of the generated table of four columns")
         ->check(CLI::PositiveNumber)
@@ -38,20 +38,24 @@ void add_options(CLI::App& command, MemoryOptions& options) {
                     "How often each worker is killed, ten seconds apart, since one that dies "
                     "young is replaced after a pause")
         ->capture_default_str();
+    command
+        .add_option("--reloads", options.reloads, "Of each server, while short queries are asked")
+        ->capture_default_str();
 }
 
 }  // namespace
 
-void add_memory(Commands& commands) {
-    auto options = std::make_shared<MemoryOptions>();
+void add_start(Commands& commands) {
+    auto options = std::make_shared<StartOptions>();
     auto& command = commands.add(
-        "memory",
+        "start",
         "Time until all workers are ready, their memory (Pss of all processes, after each worker "
-        "has scanned the data), and the time from kill -9 to an answer of the worker that follows; "
-        "for a table of 20 million rows in memory and in a file, a few minutes in all",
+        "has scanned the data), the time from kill -9 to an answer of the worker that follows, and "
+        "the time of a reload and what it takes from short queries; for a table of 20 million rows "
+        "in memory and in a file, a few minutes in all",
         [options](const Setting& setting, Progress& progress) -> Result<Report> {
             if (setting.quick) make_quick(*options);
-            const auto rows = run_memory(*options, progress);
+            const auto rows = run_start(*options, progress);
             if (!rows) return tl::unexpected(rows.error());
             return Report{as_metrics(*rows), as_table(*rows)};
         });
