@@ -118,7 +118,7 @@ public:
         for (std::size_t row = 0; row < rows; ++row, offset += sizeof(std::int32_t)) {
             if (valid_at(valid, row)) {
                 const auto [text, length] = text_of(texts[row]);
-                std::memcpy(to, text, length);
+                if (length > 0) std::memcpy(to, text, length);  // Else there may be no place.
                 to += length;
                 end += length;
             }
