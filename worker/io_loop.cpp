@@ -28,6 +28,7 @@ constexpr std::chrono::seconds kFailedLoadPatience{5};
 constexpr std::chrono::seconds kWelcomePatience{60};
 // A look at what queries have done to the memory is a system call, which a short query feels.
 constexpr std::chrono::milliseconds kWearInterval{100};
+constexpr std::chrono::microseconds kLookInterval{500};
 constexpr int kReceiveBatch = 64;  // Then the other side's news are looked at.
 // Messages of about a megabyte that may wait for a primary that does not read. Beyond, the query
 // is held up.
@@ -58,7 +59,7 @@ IoLoop::IoLoop(const Options& options, BoardMapping& board, zmq::context_t& cont
                std::unique_ptr<engine::Engine> forked, std::uint64_t base_bytes)
     : options_(options),
       forked_(std::move(forked)),
-      query_thread_(board, wakeup_),
+      query_thread_(board, wakeup_, *this),
       socket_(context, zmq::socket_type::dealer),
       descriptor_(socket_.get(zmq::sockopt::fd)),
       next_heartbeat_(Clock::now() + proto::kHeartbeatInterval) {
@@ -82,19 +83,52 @@ IoLoop::IoLoop(const Options& options, BoardMapping& board, zmq::context_t& cont
 }
 
 int IoLoop::run() {
-    while (!exit_status_) {
-        wait();
-        receive();
-        repeat_interrupts();
-        collect();
-        flush();
-        check_wear(Clock::now());
-        heartbeat();
-        check_leaving();
+    while (!exit_status_ && !failure_) {
+        round();
+        if (!may_lend()) continue;
+        query_thread_.lend_socket();
+        answers_due_ = true;
     }
     query_thread_.stop();
+    if (failure_) std::rethrow_exception(failure_);
     socket_.close();
     return *exit_status_;
+}
+
+void IoLoop::round() {
+    wait();
+    receive();
+    repeat_interrupts();
+    collect();
+    flush();
+    check_wear(Clock::now());
+    heartbeat();
+    check_leaving();
+}
+
+bool IoLoop::may_lend() const {
+    return welcomed_ && !draining_ && !exit_status_ && !load_failed_ && backlog_.empty();
+}
+
+bool IoLoop::wait_and_serve() noexcept try {
+    round();
+    return may_lend();
+} catch (...) {
+    failure_ = std::current_exception();
+    return false;
+}
+
+// Between two queries of a row, now and then a look at what else the primary says.
+bool IoLoop::deliver() noexcept try {
+    answers_due_ = true;
+    collect();
+    if (Clock::now() < last_look_ + kLookInterval) return may_lend();
+    drained_ = false;  // So that it does not wait.
+    round();
+    return may_lend();
+} catch (...) {
+    failure_ = std::current_exception();
+    return false;
 }
 
 std::chrono::milliseconds IoLoop::time_to_wait() const {
@@ -129,6 +163,7 @@ bool IoLoop::may_go_on() {
 }
 
 void IoLoop::receive() {
+    last_look_ = Clock::now();
     for (int count = 0; count < kReceiveBatch && receive_one(); ++count) handle();
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,8 +25,8 @@ namespace shortq::worker {
 
 //  hello --Welcome--> loading --loaded--> serving --Drain, idle--> leave with 0
 //    | refused: leave with 1    | load failed --Drain, 5 s--> leave with 1
-// Threads: one.
-class IoLoop {
+// Threads: one, and the query thread while the socket is lent to it (query_thread.h).
+class IoLoop : private Socket {
 public:
     // Connects. Throws zmq::error_t for an endpoint that cannot be.
     // `forked`: the engine that a fork server has loaded; null: this process loads. The memory
@@ -41,6 +42,10 @@ private:
     using Clock = std::chrono::steady_clock;
     using Bodies = std::span<zmq::message_t>;
 
+    [[nodiscard]] bool wait_and_serve() noexcept override;
+    [[nodiscard]] bool deliver() noexcept override;
+    void round();
+    [[nodiscard]] bool may_lend() const;
     void wait();
     [[nodiscard]] bool may_go_on();
     [[nodiscard]] std::chrono::milliseconds time_to_wait() const;
@@ -81,6 +86,7 @@ private:
     std::deque<Frames> backlog_;      // The socket had no room for these; in order.
     std::uint64_t interrupting_ = 0;  // Repeated until its run has ended.
     Clock::time_point begun_ = Clock::now();
+    Clock::time_point last_look_;  // Into the socket.
     Clock::time_point next_heartbeat_;
     Clock::time_point next_interrupt_;
     Clock::time_point next_wear_;  // Once a query has ended since the last look.
@@ -90,6 +96,7 @@ private:
     bool draining_ = false;
     std::optional<Clock::time_point> load_failed_;  // When; not for one stopped by Drain.
     std::optional<int> exit_status_;
+    std::exception_ptr failure_;  // While the socket was lent.
 };
 
 }  // namespace shortq::worker

@@ -86,18 +86,76 @@ Result<void> QueryThread::load_engine(LoadOptions& options) try {
 }
 
 bool QueryThread::next(Job& job) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stop_ || !queue_.empty(); });
-    if (stop_) return false;
+    for (;;) {
+        bool has_reply = false;
+        {
+            Lock lock(mutex_);
+            changed_.wait(
+                lock, [&] { return stop_ || !queue_.empty() || holder_ == Holder::kQueryThread; });
+            if (stop_) return false;
+            has_reply = holder_ == Holder::kQueryThread && !outbox_.empty();
+            if (!queue_.empty() && !has_reply) {
+                take(job);
+                return true;
+            }
+        }
+        if (has_reply ? socket_.deliver() : socket_.wait_and_serve()) continue;
+        const std::scoped_lock lock(mutex_);
+        return_socket();
+    }
+}
+
+// Pre: locked, as for all below up to return_socket().
+void QueryThread::take(Job& job) {
     job = std::move(queue_.front());
     queue_.pop_front();
+    ++runs_;
+    if (holder_ == Holder::kQueryThread && !watching_) {
+        watching_ = true;
+        watched_.notify_one();
+    }
     // From here on the request has started: should the process die, this is the one it died of.
     running_ = job.id;
     cancelled_ = false;
     sent_bytes_ = 0;
     granted_bytes_ = proto::kReplyWindowBytes;
     board_.set_running(job.id);
-    return true;
+}
+
+void QueryThread::return_socket() {
+    holder_ = Holder::kIoThread;
+    watched_.notify_one();
+}
+
+void QueryThread::lend_socket() {
+    Lock lock(mutex_);
+    if (!is_idle()) return;
+    holder_ = Holder::kQueryThread;
+    changed_.notify_all();
+    while (holder_ == Holder::kQueryThread) {
+        watched_.wait(lock, [&] { return holder_ == Holder::kIoThread || watching_; });
+        if (takes_long(lock)) holder_ = Holder::kIoThread;
+    }
+}
+
+// Looks on for as long as queries come. True: one lasts. Else none comes, or the socket is back.
+bool QueryThread::takes_long(Lock& lock) {
+    constexpr std::chrono::milliseconds kMoment{1};
+    constexpr int kIdleMoments = 50;  // To begin to look on is a wake-up, too.
+    for (int idle = 0; idle < kIdleMoments; ++idle) {
+        const auto before = runs_;
+        const bool back =
+            watched_.wait_for(lock, kMoment, [&] { return holder_ == Holder::kIoThread; });
+        if (back) break;
+        if (runs_ != before) {
+            idle = 0;
+        } else if (running_ != 0) {
+            watching_ = false;
+            return true;
+        }
+    }
+    watching_ = false;
+    return false;
 }
 
 void QueryThread::evaluate(Job& job) {
@@ -143,19 +201,22 @@ bool QueryThread::emit_chunk(std::uint64_t request, Frames frames) {
         if (cancelled_ || stop_) return false;
         for (const auto& body : std::span(frames).subspan(1)) sent_bytes_ += body.size();
         outbox_.push_back({Outgoing::Event::kChunk, request, std::move(frames)});
+        if (holder_ == Holder::kQueryThread) return_socket();
     }
     wakeup_.notify();
     return true;
 }
 
 void QueryThread::finish(std::uint64_t request, Frames frames) {
+    bool tell = false;
     {
         const std::scoped_lock lock(mutex_);
         outbox_.push_back({Outgoing::Event::kFinal, request, std::move(frames)});
         running_ = 0;
         board_.set_running(0);
+        tell = holder_ == Holder::kIoThread;
     }
-    wakeup_.notify();  // Whoever wakes up finds the lock free.
+    if (tell) wakeup_.notify();  // Whoever wakes up finds the lock free.
 }
 
 void QueryThread::submit(Job job) {
@@ -224,6 +285,10 @@ std::int32_t QueryThread::progress_ppm() {
 
 bool QueryThread::idle() {
     const std::scoped_lock lock(mutex_);
+    return is_idle();
+}
+
+bool QueryThread::is_idle() const {
     return !loading_ && queue_.empty() && running_ == 0 && outbox_.empty();
 }
 

@@ -45,17 +45,36 @@ struct LoadOptions {
     std::uint64_t result_bytes_max = 0;  // 0: none.
 };
 
+// The socket, as the query thread sees it. Both functions are for whoever holds it; false: the
+// query thread is to give it back. Neither blocks on the engine, neither throws.
+class Socket {
+public:
+    virtual ~Socket() = default;
+    [[nodiscard]] virtual bool wait_and_serve() noexcept = 0;  // Until there is something to do.
+    [[nodiscard]] virtual bool deliver() noexcept = 0;         // What collect() gives.
+};
+
+// The io thread holds the socket while the engine may be busy for long, so that heartbeats, recalls
+// and interrupts work then. Between two queries it lends it to this thread, which then takes a
+// request, evaluates it and sends its reply without waking anybody: half of a tiny query's time
+// went into such wake-ups. A query that is not over in a moment, or sends its result in pieces, has
+// the io thread take the socket back.
+//
 // A request's way: submit() -> queued -> running -> final reply in collect().
 //                              | take_back()   | interrupt(), again and again, ends it sooner
-// Threads: all functions are for the io thread, none blocks on the engine but stop().
+// Threads: all functions are for the holder of the socket, none blocks on the engine but stop().
 class QueryThread {
 public:
-    // `board` and `wakeup` outlive it. `wakeup` is notified when collect() has something to give.
-    QueryThread(BoardMapping& board, Wakeup& wakeup) : board_(board), wakeup_(wakeup) {}
+    // All outlive it. `wakeup` is notified when collect() has something to give to the io thread.
+    QueryThread(BoardMapping& board, Wakeup& wakeup, Socket& socket)
+        : board_(board), wakeup_(wakeup), socket_(socket) {}
     ~QueryThread() { stop(); }
 
     // Starts the thread, which loads first. Once.
     void start(LoadOptions options);
+
+    // If nothing is under way: lends it the socket, and returns when that is back.
+    void lend_socket();
 
     void submit(Job job);
     // True if the request was waiting: it is dropped and nothing more comes of it. False if it has
@@ -80,6 +99,9 @@ public:
     void stop();
 
 private:
+    enum class Holder : std::uint8_t { kIoThread, kQueryThread };  // Of the socket.
+    using Lock = std::unique_lock<std::mutex>;
+
     // More chunks than this wait for the io thread: the engine is held up instead.
     static constexpr std::size_t kChunksWaitingMax = 8;
 
@@ -87,6 +109,10 @@ private:
     [[nodiscard]] bool load(LoadOptions& options);
     [[nodiscard]] Result<void> load_engine(LoadOptions& options);
     [[nodiscard]] bool next(Job& job);
+    void take(Job& job);
+    void return_socket();
+    [[nodiscard]] bool takes_long(Lock& lock);
+    [[nodiscard]] bool is_idle() const;
     void evaluate(Job& job);
     [[nodiscard]] Frames run(const Job& job);
     [[nodiscard]] bool emit_chunk(std::uint64_t request, Frames frames);
@@ -94,6 +120,7 @@ private:
 
     BoardMapping& board_;
     Wakeup& wakeup_;
+    Socket& socket_;
     std::uint64_t result_bytes_max_ = 0;
     std::string place_;  // "worker 2"
 
@@ -103,6 +130,10 @@ private:
     std::deque<Job> queue_;
     std::vector<Outgoing> outbox_;
     std::uint64_t running_ = 0;
+    Holder holder_ = Holder::kIoThread;
+    std::condition_variable watched_;  // Of the io thread while the socket is lent.
+    std::uint64_t runs_ = 0;           // Begun so far.
+    bool watching_ = false;            // The io thread looks every moment for a query that lasts.
     bool cancelled_ = false;           // The running request, or the load.
     std::uint64_t sent_bytes_ = 0;     // Of the running request's reply.
     std::uint64_t granted_bytes_ = 0;  // A piece may go while what was sent is below.
