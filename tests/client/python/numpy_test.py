@@ -39,9 +39,9 @@ class NumpyTest(EngineCase):
         self.assertEqual(column.null_count, 5)
 
     def test_batches_are_put_together(self) -> None:
-        column = self.query("select i, if(i = 4000, null, i) n from range(5000) t(i) order by i")
+        column = self.query("select i, if(i = 4000, null, i) n from range(50000) t(i) order by i")
         self.assertGreater(len(column["i"].chunks_to_numpy()), 1)
-        self.assertEqual(column["i"].to_numpy().tolist(), list(range(5000)))
+        self.assertEqual(column["i"].to_numpy().tolist(), list(range(50000)))
         self.assertEqual(column["n"].to_numpy().tolist(), column["n"].to_pylist())
 
     def test_every_type_has_an_array(self) -> None:
