@@ -12,6 +12,7 @@
 
 #include "tools/bench/child.h"
 #include "tools/bench/open_loop.h"
+#include "tools/bench/policy_model.h"
 #include "tools/bench/temporary_folder.h"
 
 namespace shortq::bench {
@@ -99,6 +100,7 @@ private:
                                                 const std::vector<PolicyFigure>& figures,
                                                 unsigned seed) {
         auto variants = variants_of(figures);
+        if (options_.model_hop) return model(cell, trace, variants);
         if (seed % 2 == 0) std::ranges::reverse(variants);
         const double each = cell.workers * cell.load * 10.0 / cell.mean_ms;
         const auto at_once = std::max<std::size_t>(
@@ -111,6 +113,25 @@ private:
                                         variants.begin() + static_cast<std::ptrdiff_t>(end)},
                                        trace, all);
             if (!done) return tl::unexpected(done.error());
+        }
+        return all;
+    }
+
+    std::map<std::string, Stays> model(const PolicyCell& cell, const Trace& trace,
+                                       const std::vector<PolicyVariant>& variants) {
+        std::map<std::string, Stays> all;
+        for (const auto& variant : variants) {
+            progress_.step(name_of(cell, variant.name));
+            all[variant.name] = modelled_stays(
+                trace, {.workers = cell.workers,
+                        .window = variant.window == "auto"
+                                      ? core::kWindowAuto
+                                      : static_cast<std::uint32_t>(std::stoul(variant.window)),
+                        .policy = variant.policy == "random"        ? core::Policy::kRandom
+                                  : variant.policy == "round-robin" ? core::Policy::kRoundRobin
+                                                                    : core::Policy::kShortestQueue,
+                        .per_class = variant.per_class,
+                        .hop = *options_.model_hop});
         }
         return all;
     }

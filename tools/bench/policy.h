@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct PolicyOptions {
     std::vector<unsigned> loads{50, 80, 90};  // Percent.
     unsigned seeds = 3;
     double stretch = 1;  // Of the traces' length.
+    // Not real primaries but the core in virtual time, where each message takes this long.
+    std::optional<std::chrono::microseconds> model_hop;
 };
 
 // One way to run a primary and to ask it.

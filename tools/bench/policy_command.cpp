@@ -36,6 +36,13 @@ void add_policy(Commands& commands) {
     command.add_option("--stretch", options->stretch, "Makes traces so many times longer")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    command
+        .add_option_function<unsigned>(
+            "--model",
+            [options](unsigned hop) { options->model_hop = std::chrono::microseconds(hop); },
+            "Not real servers but the dispatcher in virtual time, where each message takes so many "
+            "microseconds: the same figures on every machine, busy or not")
+        ->type_name("MICROSECONDS");
     command.add_option("--loads", options->loads, "Percent of the workers' time")
         ->delimiter(',')
         ->check(CLI::Range(1U, 99U))
