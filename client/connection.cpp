@@ -44,8 +44,8 @@ void Connection::close() {
         const std::lock_guard lock(mutex_);
         session_.stop();
         stopping_ = true;
+        wake();
     }
-    wakeup_.ring();
 }
 
 Result<void> Connection::wait_until_open() {
@@ -71,8 +71,8 @@ Submitted Connection::submit(proto::Mode mode, std::string_view text, const Para
         }
         submitted.number = *number;
         promises_.emplace(key(*number), std::move(promise));
+        wake();
     }
-    wakeup_.ring();
     return submitted;
 }
 
@@ -83,7 +83,7 @@ Result<RequestNumber> Connection::async(std::string_view text, const Parameters&
         session_.submit(Clock::now(), {proto::Mode::kDeferred, text, &parameters, &options, false});
     if (number) {
         async_.insert(key(*number));
-        wakeup_.ring();
+        wake();
     }
     return number;
 }
@@ -106,8 +106,8 @@ void Connection::cancel(RequestNumber number) {
     {
         const std::lock_guard lock(mutex_);
         session_.cancel(number);
+        wake();
     }
-    wakeup_.ring();
 }
 
 ServerInfo Connection::server() const {
@@ -124,7 +124,7 @@ Result<RequestNumber> Connection::begin_stream(std::string_view text, const Para
         session_.submit(Clock::now(), {proto::Mode::kDeferred, text, &parameters, &options, true});
     if (number) {
         readings_.try_emplace(key(*number));
-        wakeup_.ring();
+        wake();
     }
     return number;
 }
@@ -143,8 +143,8 @@ void Connection::took(RequestNumber stream, std::uint64_t bytes) {
     {
         const std::lock_guard lock(mutex_);
         session_.took(stream, bytes);
+        wake();
     }
-    wakeup_.ring();
 }
 
 void Connection::forget(RequestNumber stream) {
@@ -153,11 +153,17 @@ void Connection::forget(RequestNumber stream) {
         const auto found = readings_.find(key(stream));
         if (!found->second.end) session_.cancel(stream);
         readings_.erase(found);
+        wake();
     }
-    wakeup_.ring();
 }
 
 // ---- The thread ----
+
+// Pre: locked. A thread that is awake looks at everything before it sleeps again, so a row of
+// requests costs one wake-up.
+void Connection::wake() {
+    if (std::exchange(asleep_, false)) wakeup_.ring();
+}
 
 void Connection::run() {
     block_signals();
@@ -231,6 +237,7 @@ bool Connection::carry_out(Transport& transport) {
         goes_on = !stopping_;
         news = !actions.empty() || !goes_on || session_.phase() != told_phase_;
         told_phase_ = session_.phase();
+        asleep_ = true;  // Soon: from here on what is new needs a ring.
     }
     for (auto& action : actions) {
         if (auto* open = std::get_if<Open>(&action)) transport.open(open->endpoint);

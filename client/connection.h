@@ -75,6 +75,7 @@ private:
     [[nodiscard]] std::chrono::milliseconds until_wake() const;
     void read(Transport& transport);
     [[nodiscard]] bool carry_out(Transport& transport);
+    void wake();
     void deliver(Piece piece);
     void deliver(Answer answer);
 
@@ -87,6 +88,7 @@ private:
     std::unordered_map<std::uint64_t, Reading> readings_;
     std::unordered_set<std::uint64_t> async_;  // Unanswered.
     std::deque<Arrived> inbox_;                // Answers for wait().
+    bool asleep_ = false;                      // The thread, or about to be.
     bool stopping_ = false;
     Wakeup wakeup_;
     std::thread thread_;
