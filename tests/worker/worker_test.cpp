@@ -179,6 +179,34 @@ TEST_F(WorkerTest, KeepsWhatItHasStarted) {
     EXPECT_EQ(received->as<proto::Recalled>()->id, 2U);
 }
 
+// Goal: whoever holds the socket, a long query keeps nobody from being heard. Method: again and
+// again, tiny ones in a row (which the query thread answers by itself), then one that would take
+// ten minutes with one behind it: that one is given back, the long one can be interrupted, and tiny
+// ones are answered again.
+TEST_F(WorkerTest, IsHeardAfterARowOfTinyQueries) {
+    constexpr std::uint64_t kRounds = 20;
+    constexpr std::uint64_t kTiny = 5;
+    start();
+    std::uint64_t id = 0;
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
+        for (std::uint64_t i = 0; i < kTiny; ++i) primary_.request(id + 1 + i, "echo tiny");
+        for (std::uint64_t i = 0; i < kTiny; ++i) ASSERT_EQ(primary_.collect().id, ++id);
+        const auto long_one = ++id;
+        const auto behind = ++id;
+        primary_.request(long_one, "sleep 600000");
+        primary_.request(behind, "echo behind");
+        ASSERT_TRUE(primary_.wait_until_running(long_one));
+        primary_.send(proto::Recall{behind});
+        const auto received = primary_.next();
+        ASSERT_TRUE(received && received->as<proto::Recalled>());
+        EXPECT_EQ(received->as<proto::Recalled>()->id, behind);
+        primary_.send(proto::Interrupt{long_one});
+        const auto ended = primary_.collect();
+        EXPECT_EQ(ended.id, long_one);
+        EXPECT_EQ(ended.error, ErrorCode::kCancelled);
+    }
+}
+
 // Goal: the primary hears from a busy worker. Method: read a heartbeat during a query.
 TEST_F(WorkerTest, HeartbeatsTellWhatRuns) {
     start();
