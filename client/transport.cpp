@@ -22,6 +22,7 @@ namespace {
 // How long a goodbye may take to leave when a socket closes.
 constexpr int kLingerMs = 200;
 constexpr int kReconnectMs = 100;
+constexpr std::size_t kFramesUsual = 8;  // Of a message: a small result's header, schema, batch.
 constexpr const char* kMonitorEndpoint = "inproc://monitor";
 
 Buffer as_buffer(zmq::message_t message) {
@@ -150,6 +151,7 @@ void Transport::send(const std::vector<Buffer>& frames) {
 std::optional<std::vector<Buffer>> Transport::receive() {
     if (sockets_->dealer_drained) return std::nullopt;
     std::vector<Buffer> frames;
+    frames.reserve(kFramesUsual);
     for (bool more = true; more;) {
         zmq::message_t message;
         if (!sockets_->dealer.recv(message, zmq::recv_flags::dontwait)) {

@@ -9,6 +9,7 @@ namespace {
 // A message leaves once it has so much: early enough for the next process to work on it while the
 // next one is made, and with as much again it is still near the target.
 constexpr std::size_t kMessageBytes = proto::kChunkBytesTarget / 2;
+constexpr std::size_t kFramesUsual = 8;  // Of a small result: header, schema, layout, columns.
 
 }  // namespace
 
@@ -19,6 +20,7 @@ ReplyBuilder::ReplyBuilder(std::uint64_t request, std::uint64_t bytes_max, Emit 
 
 void ReplyBuilder::start_message() {
     message_.clear();
+    message_.reserve(kFramesUsual);
     message_.emplace_back();
     message_bytes_ = 0;
     batches_ = 0;
