@@ -1,5 +1,5 @@
-// proto/format.h: what an Arrow format string says about a column's buffers. Private to proto/.
-// Source: Apache Arrow, "The Arrow C data interface", "Data type description -- format strings".
+// proto/format.h: what an Arrow format string says about a column's buffers. For whoever fills or
+// reads such buffers; not part of the client's API.
 #pragma once
 
 #include <array>
