@@ -115,7 +115,7 @@ TEST_F(DispatchTest, ShortQueriesDoNotWaitForALongOneOfTheSameShape) {
             if (i == position) long_one = client.submit("sleep 600000");
             short_ones.push_back(client.submit(short_one));
         }
-        for (auto& one : short_ones) EXPECT_EQ(cell(one), "1");
+        for (auto& one : short_ones) EXPECT_EQ("sleep " + cell(one), short_one);
         EXPECT_EQ(long_one.reply.wait_for(milliseconds(0)), std::future_status::timeout);
         ASSERT_TRUE(wait_until_running(client, 1));
         client.cancel(long_one.number);
