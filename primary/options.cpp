@@ -182,7 +182,7 @@ std::vector<Setting> queue_settings() {
     return {
         {"window", "auto|N", "auto",
          "requests a worker may hold; 0: every request is assigned on arrival; auto: as many as "
-         "are predicted to take 200 microseconds, 64 at most",
+         "are predicted to take a millisecond, 64 at most",
          Takes::kValue, set_window},
         {"policy", "NAME", "shortest-queue",
          "how a worker is chosen: shortest-queue, round-robin, random", Takes::kValue, set_policy},

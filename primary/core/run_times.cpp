@@ -17,7 +17,7 @@ void RunTimes::learn(std::uint64_t fingerprint, Duration run_time) {
 std::optional<Duration> RunTimes::predict(std::uint64_t fingerprint) const {
     const auto& entry = entries_[fingerprint % kEntries];
     if (fingerprint == 0 || entry.fingerprint != fingerprint) return std::nullopt;
-    return entry.mean + 4 * entry.deviation;
+    return entry.mean + entry.deviation;
 }
 
 }  // namespace shortq::core

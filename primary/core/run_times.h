@@ -10,9 +10,10 @@
 
 namespace shortq::core {
 
-// A moving mean and mean deviation per fingerprint. The prediction is mean + 4 deviations, as TCP
-// predicts round trips: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, appendix A. So
-// where run times differ much nothing short is predicted.
+// A moving mean and mean deviation per fingerprint, as TCP keeps them of round trips: Jacobson,
+// "Congestion Avoidance and Control", SIGCOMM 1988, appendix A. The prediction is mean + 1
+// deviation: TCP's 4 are for what must hardly ever be exceeded. Here that costs a recall, and an
+// idle worker costs a round trip.
 //
 // Its size is fixed: fingerprints that meet in one place take it from each other.
 class RunTimes {

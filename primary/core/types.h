@@ -40,7 +40,7 @@ struct Options {
     std::uint32_t window = 1;   // Requests a worker may hold; 0: no bound; or kWindowAuto.
     // kWindowAuto: a worker is given more while what it has is predicted to take less, up to a
     // number.
-    Duration ahead = std::chrono::microseconds(200);
+    Duration ahead = std::chrono::milliseconds(1);
     std::uint32_t ahead_max = 64;
     Policy policy = Policy::kShortestQueue;
     std::uint64_t seed = 1;               // For Policy::kRandom.

@@ -27,8 +27,8 @@ mutant(reuses-ids slab.h
     [[++lives_[slot];]]
     [[if (!FAULT) ++lives_[slot];]])
 mutant(loses-a-request-among-many request_table.cpp
-    [[if (from_home < ((at - hole) & mask)) continue;]]
-    [[if (FAULT || from_home < ((at - hole) & mask)) continue;]])
+    [[if (from_home < ((at - hole) & mask())) continue;]]
+    [[if (FAULT || from_home < ((at - hole) & mask())) continue;]])
 mutant(goes-on-with-a-torn-stream dispatcher_assign.cpp
     [[if (request.streaming && request.sequence > 0)]]
     [[if (!FAULT && request.streaming && request.sequence > 0)]])
