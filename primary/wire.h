@@ -43,6 +43,7 @@ public:
 
     [[nodiscard]] zmq::socket_t& socket() noexcept { return socket_; }
     [[nodiscard]] int descriptor() const { return socket_.get(zmq::sockopt::fd); }
+    // Also to be called after anything that is done with socket().
     void on_readable() noexcept { drained_ = false; }
     // Nothing can be taken until the descriptor is readable. Else try, before you wait.
     [[nodiscard]] bool drained() const noexcept { return drained_; }

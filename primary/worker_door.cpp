@@ -20,7 +20,9 @@ WorkerDoor::WorkerDoor(zmq::context_t& context, const std::filesystem::path& dir
 
 void WorkerDoor::renew() {
     std::error_code error;
-    if (!std::filesystem::exists(file_, error)) router_.socket().bind(endpoint_);
+    if (std::filesystem::exists(file_, error)) return;
+    router_.socket().bind(endpoint_);
+    router_.on_readable();  // To bind, too, may have swallowed a sign.
 }
 
 bool WorkerDoor::receive() { return router_.receive(in_); }
