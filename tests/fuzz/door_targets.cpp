@@ -249,7 +249,7 @@ private:
     }
 
     void wait() {
-        zmq::pollitem_t item{door_.socket().handle(), 0, ZMQ_POLLIN, 0};
+        zmq::pollitem_t item{door_.router().socket().handle(), 0, ZMQ_POLLIN, 0};
         int ready = 0;
         do {  // libFuzzer's own timer interrupts it.
             ready = ::zmq_poll(&item, 1, kPatienceMs);
