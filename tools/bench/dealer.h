@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
@@ -9,6 +11,10 @@
 #include "proto/error.h"
 
 namespace shortq::bench {
+
+[[nodiscard]] inline zmq::const_buffer buffer_of(std::span<const std::byte> bytes) {
+    return zmq::buffer(bytes.data(), bytes.size());
+}
 
 class Dealer {
 public:

@@ -14,6 +14,7 @@
 #include <zmq.hpp>
 
 #include "proto/message.h"
+#include "tools/bench/dealer.h"
 
 namespace shortq::bench {
 namespace {
@@ -23,10 +24,6 @@ using std::chrono::nanoseconds;
 
 constexpr std::chrono::seconds kPatience{60};  // For one reply; a queue may be long.
 constexpr std::chrono::milliseconds kLead{5};  // From the call to the start of the trace.
-
-zmq::const_buffer buffer_of(std::span<const std::byte> bytes) {
-    return zmq::buffer(bytes.data(), bytes.size());
-}
 
 // Timers of this thread fire when they are due; by default the kernel may be 50 us late.
 void sleep_exactly() { ::prctl(PR_SET_TIMERSLACK, 1UL); }

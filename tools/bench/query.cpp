@@ -15,6 +15,7 @@
 #include "tools/bench/discard.h"
 #include "tools/bench/shortq_server.h"
 #include "tools/bench/statistics.h"
+#include "tools/bench/stopwatch.h"
 #include "tools/bench/target.h"
 #include "tools/ticks/script.h"
 #include "worker/engine/engine.h"
@@ -80,10 +81,6 @@ Wanted select(const std::function<bool(const std::string&)>& wants) {
     std::ranges::copy_if(kMix, std::back_inserter(wanted.queries), names_one);
     std::ranges::copy_if(kCells, std::back_inserter(wanted.cells), names_one);
     return wanted;
-}
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 Result<std::unique_ptr<engine::Engine>> load_engine(const std::filesystem::path& source,

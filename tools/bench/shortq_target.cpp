@@ -18,10 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-zmq::const_buffer buffer_of(std::span<const std::byte> bytes) {
-    return zmq::buffer(bytes.data(), bytes.size());
-}
-
 std::string query_of(const std::string& payload) { return "echo " + payload; }
 
 tl::unexpected<Error> wrong_echo() {

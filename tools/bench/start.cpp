@@ -16,6 +16,7 @@
 #include "tools/bench/child.h"
 #include "tools/bench/processes.h"
 #include "tools/bench/short_queries.h"
+#include "tools/bench/stopwatch.h"
 #include "tools/bench/temporary_folder.h"
 
 namespace shortq::bench {
@@ -35,10 +36,6 @@ struct Source {
     std::string path;
     std::string scan;
 };
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // A running server and a connection to it.
 class Server {

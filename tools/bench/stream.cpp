@@ -18,6 +18,7 @@
 #include "tools/bench/processes.h"
 #include "tools/bench/rounds.h"
 #include "tools/bench/statistics.h"
+#include "tools/bench/stopwatch.h"
 #include "tools/bench/temporary_folder.h"
 #include "worker/engine/engine.h"
 
@@ -27,10 +28,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kMegabyte = 1e6;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string query_of(std::uint64_t rows) {
     return fmt::format(

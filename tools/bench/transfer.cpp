@@ -16,6 +16,7 @@
 #include "tools/bench/dealer.h"
 #include "tools/bench/discard.h"
 #include "tools/bench/shortq_server.h"
+#include "tools/bench/stopwatch.h"
 #include "tools/bench/temporary_folder.h"
 #include "worker/engine/engine.h"
 
@@ -26,10 +27,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kMegabyte = 1e6;
 constexpr unsigned kWorkers = 2;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::uint64_t rows_of(const TransferCase& one, const TransferOptions& options) {
     return std::max<std::uint64_t>(
