@@ -57,8 +57,9 @@ TEST_F(ReloadTest, AReloadThatFailsOrHangsLeavesTheOldGeneration) {
     EXPECT_THAT(reload("load-fail-seat 2 not on this seat\n"), HasSubstr("not on this seat"));
     EXPECT_THAT(reload("load-sleep-seat 2 600000\n"), HasSubstr("--load-timeout"));
     EXPECT_EQ(cell(client.deferred("echo as ever")), "as ever");
-    EXPECT_EQ(server.workers(), workers);
-    EXPECT_EQ(server.fork_servers(), loaders);
+    // The error is told before the last one's workers have gone.
+    EXPECT_TRUE(wait_until(
+        [&] { return server.workers() == workers && server.fork_servers() == loaders; }));
     EXPECT_EQ(reload(""), "ok") << script;
     const auto table = client.deferred("echo new");
     EXPECT_EQ(cell(table), "new");
