@@ -106,24 +106,24 @@ int Primary::run() {
 
 void Primary::round() {
     loop_.wait(next_wake());
-    read_sockets();
-    keep_time(everything_read_);
+    keep_time(read_sockets());
 }
 
 // To send may swallow the sign that there is something to read, so whoever was sent something is
 // read once more. Batches and passes bound how long anything else waits.
-void Primary::read_sockets() {
+bool Primary::read_sockets() {
     constexpr int kBatch = 64;
     constexpr int kPasses = 8;
     auto& workers = workers_.router();
     auto& clients = clients_.router();
-    everything_read_ = true;
+    bool everything_read = true;
     for (int pass = 0; pass < kPasses && !(workers.drained() && clients.drained()); ++pass) {
         // Replies first: they make room for requests.
         const bool workers_read = workers.drained() || read_workers(kBatch);
         const bool clients_read = clients.drained() || read_clients();
-        everything_read_ = workers_read && clients_read;
+        everything_read = workers_read && clients_read;
     }
+    return everything_read;
 }
 
 std::optional<Clock::time_point> Primary::next_wake() {

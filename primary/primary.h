@@ -44,7 +44,7 @@ public:
 private:
     // ---- The loop (primary.cpp)
     void round();
-    void read_sockets();
+    [[nodiscard]] bool read_sockets();  // False: there may be more.
     [[nodiscard]] core::Time now() const;
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_wake();
     [[nodiscard]] std::optional<core::Time> time_due();
@@ -160,7 +160,6 @@ private:
     std::uint32_t serving_generation_ = 0;
     core::Time next_heartbeat_{0};
     std::optional<core::Time> hold_until_;  // After a pause: when the time may be told.
-    bool everything_read_ = true;           // In the last round.
     bool drain_requested_ = false;
     bool stop_requested_ = false;
     std::optional<int> exit_status_;

@@ -53,6 +53,16 @@ private:
 class DispatcherAheadOfTwoTest : public DispatcherAheadTest {
 protected:
     DispatcherAheadOfTwoTest() : DispatcherAheadTest(2) {}
+
+    void ask_short(int count) {
+        for (int i = 0; i < count; ++i) {
+            asked.push_back(ask(kShort));
+            for (const auto& send : h.all<SendToWorker>()) given[send.request] = send.worker;
+        }
+    }
+
+    std::vector<RequestId> asked;
+    std::map<RequestId, WorkerId> given;  // Those that went to a worker at once.
 };
 
 // Goal: nothing goes behind what is not known. Method: two of an unknown kind, two without any.
@@ -125,12 +135,7 @@ TEST_F(DispatcherAheadOfTwoTest, AnIdleWorkerComesFirst) {
 // one of two workers, of which the first does not end.
 TEST_F(DispatcherAheadOfTwoTest, WhatWaitsBehindAnOverrunIsRecalled) {
     teach(kShort, 10us);
-    std::map<RequestId, WorkerId> given;
-    std::vector<RequestId> asked;
-    for (int i = 0; i < 6; ++i) {
-        asked.push_back(ask(kShort));
-        for (const auto& send : h.all<SendToWorker>()) given[send.request] = send.worker;
-    }
+    ask_short(6);
     ASSERT_THAT(given, SizeIs(6));
     const auto stuck = given.at(asked[0]);
     const auto other = given.at(asked[1]);
@@ -156,12 +161,7 @@ TEST_F(DispatcherAheadOfTwoTest, WhatWaitsBehindAnOverrunIsRecalled) {
 // instead of giving it back.
 TEST_F(DispatcherAheadOfTwoTest, AnAnswerMayCrossARecall) {
     teach(kShort, 10us);
-    std::map<RequestId, WorkerId> given;
-    std::vector<RequestId> asked;
-    for (int i = 0; i < 4; ++i) {
-        asked.push_back(ask(kShort));
-        for (const auto& send : h.all<SendToWorker>()) given[send.request] = send.worker;
-    }
+    ask_short(4);
     const auto stuck = given.at(asked[0]);
     EXPECT_THAT(recalled_within(1ms), SizeIs(2));
     h.reply(stuck, asked[0], {}, 1ms);
@@ -172,7 +172,7 @@ TEST_F(DispatcherAheadOfTwoTest, AnAnswerMayCrossARecall) {
 }
 
 // Goal: an interrupted query tells that it takes at least so long, and no less. Method: a long one
-// whose client cancels it at once keeps its prediction; a short one that was stopped late loses it.
+// whose client cancels it at once keeps its prediction.
 TEST_F(DispatcherAheadTest, AStoppedQueryOnlyRaisesThePrediction) {
     teach(kLong, 50ms);
     auto request = ask(kLong);
