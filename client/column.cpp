@@ -4,9 +4,9 @@
 #include <cassert>
 #include <type_traits>
 
-#include "client/cells.h"
 #include "client/text.h"
 #include "client/wrong_type.h"
+#include "proto/cells.h"
 
 namespace shortq {
 namespace {

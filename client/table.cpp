@@ -5,9 +5,9 @@
 #include <charconv>
 #include <limits>
 
-#include "client/cells.h"
 #include "client/text.h"
 #include "client/wrong_type.h"
+#include "proto/cells.h"
 
 namespace shortq {
 namespace {

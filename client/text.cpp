@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "client/cells.h"
-#include "client/engine_type.h"
 #include "client/text_numbers.h"
 #include "client/text_times.h"
+#include "proto/cells.h"
+#include "proto/engine_type.h"
 
 namespace shortq::detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "client/cells.h"
+#include "proto/cells.h"
 
 namespace shortq::detail {
 

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "client/cells.h"
+#include "proto/cells.h"
 #include "tests/client/arrays.h"
 
 namespace shortq {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "client/cells.h"
+#include "proto/cells.h"
 #include "tests/client/arrays.h"
 
 namespace shortq::detail {

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "client/assembly.h"
-#include "client/engine_type.h"
 #include "client/session.h"
+#include "proto/engine_type.h"
 #include "shortq/arrow.h"
 #include "tests/fuzz/frames.h"
 #include "tests/fuzz/fuzz.h"

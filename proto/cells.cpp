@@ -1,4 +1,4 @@
-#include "client/cells.h"
+#include "proto/cells.h"
 
 #include <charconv>
 

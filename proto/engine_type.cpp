@@ -1,4 +1,4 @@
-#include "client/engine_type.h"
+#include "proto/engine_type.h"
 
 namespace shortq::detail {
 namespace {

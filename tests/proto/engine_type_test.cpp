@@ -1,6 +1,6 @@
 // Goal: nested type names are taken apart where DuckDB's quoting allows surprises. Method:
 // examples.
-#include "client/engine_type.h"
+#include "proto/engine_type.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// client/engine_type.h: finds the parts of a DuckDB type's name. A few types share an Arrow format
+// proto/engine_type.h: finds the parts of a DuckDB type's name. A few types share an Arrow format
 // (BIT and BLOB are both "z"), and only the outermost field names its type: the names of nested
 // ones are read out of it.
 #pragma once

@@ -1,4 +1,4 @@
-// client/cells.h: reads single cells of Arrow-layout arrays. The only place that knows where a
+// proto/cells.h: reads single cells of Arrow-layout arrays. The only place that knows where a
 // format keeps its values. Everything here trusts what proto::assemble() has proven.
 #pragma once
 
