@@ -78,7 +78,9 @@ void Faults::go_on(bool all) {
 }
 
 void Faults::one(Client& control) {
-    if (version_ == 1) return reload(control);  // However short the run is.
+    // However short the run is, it has these.
+    if (version_ == 1) return reload(control);
+    if (counts_.worker_kills == 0) return kill_worker();
     auto draw = random_.between(1, options_.restarts ? 104 : 100);
     const auto within = [&](int weight) { return (draw -= weight) <= 0; };
     if (within(38)) return kill_worker();

@@ -47,6 +47,7 @@ constexpr milliseconds kTick{100};
 // Beyond every deadline and every patience of a request.
 constexpr seconds kRestPatience{150};
 constexpr minutes kLongEnough{5};  // To judge growth.
+constexpr minutes kShortRunPatience{1};
 constexpr std::uint64_t kKillsPerMinute = 10;
 
 milliseconds between_rests(milliseconds length) {
@@ -69,6 +70,8 @@ private:
     void begin_clients();
     void begin_thread(std::function<void()> body) { threads_.emplace_back(std::move(body)); }
     void rest(bool last);
+    [[nodiscard]] bool has_run() const;
+    [[nodiscard]] std::uint64_t least_kills() const;
     [[nodiscard]] std::string wait_for_rest();
     [[nodiscard]] std::string strangers(std::size_t processes) const;
     void end_clients();
@@ -180,7 +183,7 @@ std::string Soak::progress() const {
 void Soak::go() {
     const auto between = between_rests(options_.length);
     auto next_rest = Clock::now() + between;
-    while (age() < options_.length && interrupted == 0) {
+    while (!has_run() && interrupted == 0) {
         std::this_thread::sleep_for(kTick);
         ledger_.look();
         primary_.restart_if_asked();
@@ -190,6 +193,19 @@ void Soak::go() {
         next_rest = Clock::now() + between;
     }
     rest(true);
+}
+
+// A short run on a busy machine lasts until it has seen what it is judged by.
+bool Soak::has_run() const {
+    if (age() < options_.length) return false;
+    const auto& faults = faults_.counts();
+    const bool judgeable = faults.worker_kills >= least_kills() && faults.reloads > 0;
+    return judgeable || options_.length >= kLongEnough || age() > kShortRunPatience;
+}
+
+std::uint64_t Soak::least_kills() const {
+    if (options_.length < kLongEnough) return 1;
+    return kKillsPerMinute * static_cast<std::uint64_t>(options_.length / minutes(1));
 }
 
 // Nothing new is asked and nothing is broken any more: all that was asked has to be answered, and
@@ -285,11 +301,9 @@ int Soak::end() {
 
 void Soak::judge(const Account& account) {
     if (interrupted != 0) return;
-    const auto minutes_run = static_cast<std::uint64_t>(options_.length / minutes(1));
-    const auto least = options_.length < kLongEnough ? 1 : kKillsPerMinute * minutes_run;
-    if (account.kills < least)
+    if (account.kills < least_kills())
         complain(fmt::format("FAILED: {} kills of workers prove little; {} are the least",
-                             account.kills, least));
+                             account.kills, least_kills()));
     if (account.reloads == 0) complain("FAILED: no reload served");
     if (options_.length < kLongEnough || options_.restarts || test::kSanitized) return;
     if (account.rss_growth_mb > options_.rss_bound_mb)
