@@ -1,16 +1,8 @@
 #include "client/assembly.h"
 
-#include <string>
 #include <utility>
 
 namespace shortq::detail {
-namespace {
-
-tl::unexpected<Error> malformed(std::string what) {
-    return fail(ErrorCode::kInternal, "malformed reply: " + std::move(what));
-}
-
-}  // namespace
 
 ReplyFacts to_public(const proto::Facts& facts) {
     ReplyFacts converted;
@@ -25,47 +17,14 @@ ReplyFacts to_public(const proto::Facts& facts) {
 
 Result<std::optional<Table>> ReplyAssembly::add(const proto::Reply& reply,
                                                 std::span<const Buffer> bodies) {
-    if (reply.attempt < attempt_) return std::nullopt;
-    if (reply.attempt > attempt_) {
-        *this = {};
-        attempt_ = reply.attempt;
-    }
-    if (reply.sequence != next_sequence_) {
-        return malformed("piece " + std::to_string(reply.sequence) + " came where piece " +
-                         std::to_string(next_sequence_) + " was due");
-    }
-    if (next_sequence_++ == 0) {
-        if (bodies.empty()) return malformed("its first piece has no schema");
-        auto schema = proto::decode_schema(bodies.front().bytes);
-        if (!schema) return malformed(schema.error().message);
-        schema_ = *std::move(schema);
-        bodies = bodies.subspan(1);
-    }
-    if (auto added = add_batches(reply.batches, bodies); !added) {
-        return tl::unexpected(std::move(added.error()));
-    }
-    if (!reply.last) return std::nullopt;
-    return Table(std::move(schema_), std::move(batches_), to_public(reply.facts));
+    const auto added = pieces_.add(reply, bodies);
+    if (!added) return tl::unexpected(added.error());
+    if (*added != proto::ReplyAssembly::Added::kLast) return std::nullopt;
+    return take(reply.facts);
 }
 
 Table ReplyAssembly::take(const proto::Facts& facts) {
-    return Table(schema_, std::exchange(batches_, {}), to_public(facts));
-}
-
-Result<void> ReplyAssembly::add_batches(std::uint32_t count, std::span<const Buffer> bodies) {
-    for (; count > 0; --count) {
-        if (bodies.empty()) return malformed("a batch is missing");
-        const auto& layout = bodies.front().bytes;
-        const auto buffers = proto::buffer_frames_of(layout);
-        if (!buffers) return malformed(buffers.error().message);
-        if (*buffers > bodies.size() - 1) return malformed("a buffer is missing");
-        auto batch = proto::assemble(schema_, layout, bodies.subspan(1, *buffers));
-        if (!batch) return malformed(batch.error().message);
-        batches_.push_back(*std::move(batch));
-        bodies = bodies.subspan(1 + *buffers);
-    }
-    if (!bodies.empty()) return malformed("it has spare frames");
-    return {};
+    return Table(pieces_.schema(), pieces_.take_batches(), to_public(facts));
 }
 
 }  // namespace shortq::detail

@@ -19,6 +19,7 @@ struct Client {
     Time since{0};
     Time last_heard{0};
     Time next_ping{0};  // Zero: none planned.
+    bool heartbeats = true;
     std::uint64_t served = 0;
     std::uint64_t bytes = 0;                // Of its unanswered requests.
     std::uint64_t sent = 0;                 // Bytes of replies.

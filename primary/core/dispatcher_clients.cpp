@@ -5,10 +5,11 @@
 
 namespace shortq::core {
 
-void Dispatcher::Impl::on(const ClientArrived&) {
+void Dispatcher::Impl::on(const ClientArrived& event) {
     const auto slot = queues_.clients().take();
     auto& client = queues_.clients()[slot];
     client.since = now_;
+    client.heartbeats = event.heartbeats;
     client.last_heard = now_;
     emit(ClientOpened{client.id});
     set_client_timer(slot);
@@ -37,6 +38,7 @@ void Dispatcher::Impl::lose_client(std::uint32_t slot) {
 void Dispatcher::Impl::plan_ping(std::uint32_t slot) {
     auto& client = queues_.clients()[slot];
     if (client.next_ping != Time{0} || options_.ping_interval == Duration{0}) return;
+    if (!client.heartbeats) return;
     client.next_ping = now_ + options_.ping_interval;
     set_client_timer(slot);
 }
@@ -46,11 +48,15 @@ bool Dispatcher::Impl::holds_itself_up(const Client& client) const {
     return client.blocked && !client.unanswered.empty() && options_.stall != Duration{0};
 }
 
+bool Dispatcher::Impl::is_to_beat(const Client& client) const {
+    return client.heartbeats && options_.client_silence_max != Duration{0};
+}
+
 // The silence timer is set for the message heard last when it was set, and put off when it fires.
 void Dispatcher::Impl::set_client_timer(std::uint32_t slot) {
     const auto& client = queues_.clients()[slot];
     auto due = Time::max();
-    if (options_.client_silence_max != Duration{0}) {
+    if (is_to_beat(client)) {
         due = client.last_heard + options_.client_silence_max;
     }
     if (client.next_ping != Time{0}) due = std::min(due, client.next_ping);
@@ -64,8 +70,8 @@ void Dispatcher::Impl::set_client_timer(std::uint32_t slot) {
 
 void Dispatcher::Impl::client_due(std::uint32_t slot) {
     auto& client = queues_.clients()[slot];
-    const bool silent = options_.client_silence_max != Duration{0} &&
-                        client.last_heard + options_.client_silence_max <= now_;
+    const bool silent =
+        is_to_beat(client) && client.last_heard + options_.client_silence_max <= now_;
     const bool stalled = holds_itself_up(client) && client.blocked_since + options_.stall <= now_;
     if (silent || stalled) {
         lose_client(slot);

@@ -70,6 +70,7 @@ private:
     void plan_ping(std::uint32_t client);
     void set_client_timer(std::uint32_t client);
     [[nodiscard]] bool holds_itself_up(const Client& client) const;
+    [[nodiscard]] bool is_to_beat(const Client& client) const;
     void client_due(std::uint32_t client);
 
     // ---- dispatcher_flow.cpp: what readers have taken, and what waits for them.

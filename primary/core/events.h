@@ -14,7 +14,11 @@ namespace shortq::core {
 struct Started {};      // Once, first: spawns generation 1.
 struct TimeReached {};  // Sockets have been drained and next_wake() has come, or any time.
 
-struct ClientArrived {};  // Said hello. Answered with ClientOpened as the first action.
+// Said hello. Answered with ClientOpened as the first action.
+struct ClientArrived {
+    // False: its silence means nothing, for its door hears at once when it goes (kdb+ clients).
+    bool heartbeats = true;
+};
 struct ClientHeard {
     ClientId client;
 };  // Any message of a known client that is no other event.

@@ -17,7 +17,9 @@ public:
 
     void operator()(const core::Started&) { begin("Started"); }
     void operator()(const core::TimeReached&) { begin("TimeReached"); }
-    void operator()(const core::ClientArrived&) { begin("ClientArrived"); }
+    void operator()(const core::ClientArrived& e) {
+        begin("ClientArrived").field("heartbeats", e.heartbeats);
+    }
     void operator()(const core::ClientHeard& e) { begin("ClientHeard").id(e.client); }
     void operator()(const core::ClientLost& e) { begin("ClientLost").id(e.client); }
     void operator()(const core::RequestArrived& e) {

@@ -310,6 +310,19 @@ TEST(DispatcherTest, SilentClientIsPingedAndLost) {
     EXPECT_THAT(Harness::of<ClientClosed>(seen), ElementsAre(ClientClosed{client}));
 }
 
+// Goal: a client whose door hears of its end is left in peace. Method: it says nothing for long.
+TEST(DispatcherTest, ClientWithoutHeartbeatsMayBeSilent) {
+    Harness h(workers_and_window(1, 1));
+    h.step(ClientArrived{.heartbeats = false});
+    const auto client = h.all<ClientOpened>().at(0).client;
+    h.ask(client, 1);
+    const auto seen = h.pass(20s, false);
+    EXPECT_THAT(Harness::of<PingClient>(seen), IsEmpty());
+    EXPECT_THAT(Harness::of<ClientClosed>(seen), IsEmpty());
+    h.step(ClientLost{client});
+    EXPECT_THAT(h.all<ClientClosed>(), ElementsAre(ClientClosed{client}));
+}
+
 // Goal: what waits for a generation blocks nobody. Method: a parked one in front of another.
 TEST(DispatcherTest, ParkedRequestBlocksNobody) {
     Harness h(workers_and_window(1, 1));
