@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,5 +71,9 @@ private:
     std::vector<ColumnNode> columns_;
     std::uint64_t rows_ = 0;
 };
+
+// All of it at once, for results that are small. Pre: the batches are those measured, in order.
+void append_table(const TableWriter& table, Kind kind, std::span<const Batch> batches,
+                  std::vector<std::byte>& out);
 
 }  // namespace shortq::kdb
