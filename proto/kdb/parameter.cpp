@@ -92,7 +92,9 @@ MaybeValue time_of(std::int64_t nanos) {
 MaybeValue time_of(std::int32_t count, std::int64_t unit) {
     if (count == kNullInt) return Null{};
     if (count == kInfiniteInt || count == -kInfiniteInt) return std::nullopt;
-    return time_of(count * unit);
+    std::int64_t nanos = 0;
+    if (__builtin_mul_overflow(std::int64_t{count}, unit, &nanos)) return std::nullopt;
+    return time_of(nanos);
 }
 
 MaybeValue timespan_of(std::int64_t nanos) {

@@ -28,6 +28,7 @@ struct Target {
 
 // One list per file of targets.
 [[nodiscard]] std::vector<Target> proto_targets();
+[[nodiscard]] std::vector<Target> kdb_targets();
 [[nodiscard]] std::vector<Target> client_targets();
 [[nodiscard]] std::vector<Target> door_targets();
 [[nodiscard]] std::vector<Target> process_targets();

@@ -9,7 +9,7 @@ const std::vector<Target>& targets() {
     static const std::vector<Target> kTargets = [] {
         std::vector<Target> all;
         for (const auto& some :
-             {proto_targets(), client_targets(), door_targets(), process_targets(),
+             {proto_targets(), kdb_targets(), client_targets(), door_targets(), process_targets(),
               option_targets(), sql_targets(), prompt_targets()})
             all.insert(all.end(), some.begin(), some.end());
         return all;

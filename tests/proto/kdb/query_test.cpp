@@ -184,6 +184,8 @@ TEST(QueryTest, WhatIsNoParameterIsNamedWithItsNumber) {
     EXPECT_THAT(refusal(text_of("\xff")), HasSubstr("is not UTF-8"));
     EXPECT_THAT(refusal(atom(Type::kDate, kInfiniteInt - 1)), HasSubstr("out of the range"));
     EXPECT_THAT(refusal(atom(Type::kMonth, kInfiniteInt - 1)), HasSubstr("out of the range"));
+    EXPECT_THAT(refusal(atom(Type::kMinute, 2'013'268'480)), HasSubstr("out of the range"));
+    EXPECT_THAT(refusal(atom(Type::kSecond, kInfiniteInt)), HasSubstr("out of the range"));
     EXPECT_THAT(refusal(atom(Type::kTimespan, kInfiniteLong)), HasSubstr("out of the range"));
     EXPECT_THAT(refusal(atom(Type::kDatetime, 1e300)), HasSubstr("out of the range"));
 }
