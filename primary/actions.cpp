@@ -46,10 +46,20 @@ void Primary::act(const core::ClientOpened& action) {
         probes_.back().client = action.client;
         return;
     }
+    if (arriving_kdb_ != nullptr)
+        return kdb_clients_.admit(action.client, *arriving_kdb_, clients_.next_number());
     clients_.admit(action.client, options_.workers, serving_generation_);
 }
 
-void Primary::act(const core::ClientClosed& action) { clients_.forget(action.client); }
+void Primary::act(const core::ClientClosed& action) {
+    clients_.forget(action.client);
+    if (const auto connection = kdb_clients_.forget(action.client)) kdb_door_->close(*connection);
+}
+
+const ClientFacts* Primary::facts_of(core::ClientId client) {
+    const auto* known = kdb_clients_.facts(client);
+    return known == nullptr ? clients_.facts(client) : known;
+}
 
 void Primary::act(const core::PingClient& action) {
     std::vector<zmq::message_t> none;
@@ -67,6 +77,8 @@ void Primary::act(const core::Release& action) { payloads_.release(action.reques
 
 void Primary::send_to_client(core::ClientId client, const proto::Message& header,
                              std::vector<zmq::message_t>& bodies) {
+    if (const auto connection = kdb_clients_.connection_of(client))
+        return send_to_kdb(*connection, client, header, bodies);
     if (!clients_.send(client, header, bodies)) step(core::ClientLost{client});
 }
 
@@ -116,7 +128,7 @@ void Primary::log_if_slow(const core::Receipt& to, std::string_view outcome,
     if (!SlowLog::is_slow(to.queued + ran)) return;
     const auto* payload = payloads_.find(to.client, to.client_request);
     if (payload == nullptr) return;
-    const auto* client = clients_.facts(to.client);
+    const auto* client = facts_of(to.client);
     slow_log_.add({.serial = payload->serial,
                    .client = client == nullptr ? 0 : static_cast<std::int64_t>(client->number),
                    .seat = to.seat,

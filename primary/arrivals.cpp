@@ -57,6 +57,11 @@ void Primary::on_client_message() {
 
 void Primary::on_client_request(NewRequest request) {
     auto& bodies = clients_.bodies();
+    take_request(request, std::move(bodies[0]),
+                 bodies.size() > 1 ? std::move(bodies[1]) : zmq::message_t());
+}
+
+void Primary::take_request(NewRequest request, zmq::message_t text, zmq::message_t parameters) {
     Payload payload;
     payload.client = request.event.client;
     payload.client_request = request.id;
@@ -64,10 +69,10 @@ void Primary::on_client_request(NewRequest request) {
     payload.streaming = request.event.streaming;
     const bool by_time = options_.window == core::kWindowAuto;
     if (by_time && payload.mode == proto::Mode::kDeferred) {
-        request.event.fingerprint = fingerprint_of(bodies[0].to_string_view());
+        request.event.fingerprint = fingerprint_of(text.to_string_view());
     }
-    payload.text = std::move(bodies[0]);
-    if (bodies.size() > 1) payload.parameters = std::move(bodies[1]);
+    payload.text = std::move(text);
+    payload.parameters = std::move(parameters);
     arriving_ = std::move(payload);
     step(request.event);
     arriving_.reset();
@@ -273,6 +278,10 @@ void Primary::read_inbox() {
     for (auto& item : inbox_.take()) {
         if (const auto* question = std::get_if<Question>(&item)) {
             answer(*question);
+            continue;
+        }
+        if (auto* says = std::get_if<KdbSays>(&item)) {
+            on_kdb(*says);
             continue;
         }
         auto& reply = std::get<SyncReply>(item);

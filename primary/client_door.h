@@ -72,6 +72,8 @@ public:
     // The core has opened `client` for the hello just received: sends its welcome.
     void admit(core::ClientId client, std::uint32_t workers, std::uint32_t generation);
     void forget(core::ClientId client);
+    // For people: connections of every door are counted together.
+    [[nodiscard]] std::uint64_t next_number() noexcept { return ++admitted_; }
 
     // False: unreachable; the core should hear ClientLost. A client that is gone already: true.
     [[nodiscard]] bool send(core::ClientId client, const proto::Message& header,

@@ -177,6 +177,71 @@ std::vector<Setting> network_settings() {
     };
 }
 
+Result<void> set_kdb_port(Options& options, std::string_view text) {
+    options.kdb.port.reset();
+    if (text == "off") return {};
+    const auto number = parse_count(text, 0, 65535);
+    if (!number) return expected("off or a whole number from 0 to 65535", text);
+    options.kdb.port = static_cast<std::uint16_t>(*number);
+    return {};
+}
+
+Result<void> set_kdb_listen(Options& options, std::string_view text) {
+    if (text.empty() || is_ipc(text)) return expected("an address such as 127.0.0.1", text);
+    options.kdb.listen = text == "localhost" ? "127.0.0.1" : std::string(text);
+    return {};
+}
+
+Result<void> set_kdb_sync(Options& options, std::string_view text) {
+    if (text != "primary" && text != "dispatch") return expected("primary or dispatch", text);
+    options.kdb.sync = text == "primary" ? KdbSync::kPrimary : KdbSync::kDispatch;
+    return {};
+}
+
+Result<void> set_kdb_compress(Options& options, std::string_view text) {
+    static const std::map<std::string_view, KdbCompress> kPolicies{{"auto", KdbCompress::kAuto},
+                                                                   {"always", KdbCompress::kAlways},
+                                                                   {"never", KdbCompress::kNever}};
+    const auto found = kPolicies.find(text);
+    if (found == kPolicies.end()) return expected("auto, always or never", text);
+    options.kdb.compress = found->second;
+    return {};
+}
+
+Result<void> set_kdb_text(Options& options, std::string_view text) {
+    if (text != "symbol" && text != "char") return expected("symbol or char", text);
+    options.kdb.table.texts_as_char_vectors = text == "char";
+    return {};
+}
+
+Result<void> set_kdb_result_bytes(Options& options, std::string_view text) {
+    const auto bytes = parse_size(text);
+    if (!bytes) return tl::unexpected(bytes.error());
+    options.kdb.result_bytes_max = *bytes;
+    return {};
+}
+
+std::vector<Setting> kdb_settings() {
+    return {
+        {"kdb-port", "N|off", "off", "port for kdb+ clients; 0 picks a free one", Takes::kValue,
+         set_kdb_port},
+        {"kdb-listen", "ADDR", "127.0.0.1", "address to listen on for kdb+ clients", Takes::kValue,
+         set_kdb_listen},
+        {"kdb-sync", "primary|dispatch", "primary",
+         "who answers sync messages: the primary, as in q, or the workers, for clients that have "
+         "no async call",
+         Takes::kValue, set_kdb_sync},
+        {"kdb-compress", "WHEN", "auto",
+         "compress large messages to kdb+ clients: auto, to other machines; always; never",
+         Takes::kValue, set_kdb_compress},
+        {"kdb-text", "symbol|char", "symbol", "what a VARCHAR column is: symbols or char vectors",
+         Takes::kValue, set_kdb_text},
+        {"kdb-max-result-bytes", "SIZE", "2G",
+         "results that wait on one kdb+ connection, in memory and on disk; beyond: too_large",
+         Takes::kValue, set_kdb_result_bytes},
+    };
+}
+
 std::vector<Setting> queue_settings() {
     constexpr std::uint64_t kPendingMax = 100'000'000;
     return {
@@ -242,7 +307,7 @@ std::vector<Setting> worker_settings() {
 const std::vector<Setting>& settings() {
     static const std::vector<Setting> kSettings = [] {
         auto all = network_settings();
-        for (auto& group : {queue_settings(), worker_settings()})
+        for (auto& group : {kdb_settings(), queue_settings(), worker_settings()})
             all.insert(all.end(), group.begin(), group.end());
         return all;
     }();
@@ -456,6 +521,12 @@ Result<void> check_whole(const Raw& raw, Options& options) {
                      fmt::format("{} is not a loopback address, and there is no "
                                  "authentication; add --insecure to listen there anyway",
                                  options.listen));
+    }
+    if (options.kdb.port && !is_local(options.kdb.listen) && !options.insecure) {
+        return usage("--kdb-listen",
+                     fmt::format("{} is not a loopback address, and there is no "
+                                 "authentication; add --insecure to listen there anyway",
+                                 options.kdb.listen));
     }
     if (options.threads == 0) {
         options.threads = std::max(1U, std::thread::hardware_concurrency() / options.workers);

@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "primary/core/types.h"
+#include "primary/kdb/door_options.h"
 #include "proto/error.h"
 
 namespace shortq::primary {
@@ -28,12 +30,23 @@ enum class Spawn : std::uint8_t {
 // Whether --listen names a socket of this machine's file system, which has no port.
 [[nodiscard]] inline bool is_ipc(std::string_view listen) { return listen.starts_with("ipc://"); }
 
+// The kdb+ door's part of the options.
+struct KdbOptions {
+    std::optional<std::uint16_t> port;  // None: no such door.
+    std::string listen = "127.0.0.1";
+    KdbSync sync = KdbSync::kPrimary;
+    KdbCompress compress = KdbCompress::kAuto;
+    kdb::TableOptions table{};
+    std::uint64_t result_bytes_max = 0;
+};
+
 struct Options {
     std::uint32_t workers = 0;
     std::filesystem::path source;
     std::uint16_t port = 5001;
     std::string listen = "127.0.0.1";  // Or "ipc:///path", without a port.
     bool insecure = false;
+    KdbOptions kdb;
     std::uint32_t window = core::kWindowAuto;
     core::Policy policy = core::Policy::kShortestQueue;
     std::chrono::nanoseconds timeout{0};

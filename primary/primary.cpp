@@ -75,6 +75,7 @@ Primary::Primary(zmq::context_t& context, const Options& options, SignalFd& sign
             [this](Question question) { inbox_.put(std::move(question)); }) {
     if (const auto started = sync_.start(); !started)
         throw std::runtime_error("the primary's own engine: " + one_line(started.error()));
+    open_kdb_door();
     loop_.watch(signals_.fd(), [this] { read_signals(); });
     loop_.watch(inbox_.fd(), [this] { read_inbox(); });
     loop_.watch(clients_.router().descriptor(), [this] { clients_.router().on_readable(); });
@@ -91,6 +92,7 @@ int Primary::run() {
     step(core::Started{});
     while (!exit_status_) round();
     answer_reloads(fail(ErrorCode::kUnavailable, "the primary is leaving", "primary"));
+    if (kdb_door_) kdb_door_->stop();  // Its clients hear how their requests ended.
     if (!sync_.stop(stop_requested_ ? std::chrono::nanoseconds{0} : options_.grace)) {
         // A query that ignores interruption holds its thread, and a process cannot end around it.
         // Destructors would wait for it, so they are left out, and their visible work done here.

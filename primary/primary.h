@@ -15,6 +15,8 @@
 #include "primary/core/dispatcher.h"
 #include "primary/event_loop.h"
 #include "primary/inbox.h"
+#include "primary/kdb/door.h"
+#include "primary/kdb_clients.h"
 #include "primary/options.h"
 #include "primary/payload.h"
 #include "primary/private_directory.h"
@@ -60,6 +62,7 @@ private:
     void read_signals();
     void on_client_message();
     void on_client_request(NewRequest request);
+    void take_request(NewRequest request, zmq::message_t text, zmq::message_t parameters);
     void on_worker_message(const WorkerDoor::WorkerSays& says);
     void on_worker_ready(core::WorkerId worker, const proto::Ready& ready);
     void tell_progress(const proto::Heartbeat& heartbeat);
@@ -98,6 +101,15 @@ private:
     void send_to_sync(Payload& payload);
     void send_to_client(core::ClientId client, const proto::Message& header,
                         std::vector<zmq::message_t>& bodies);
+    // ---- Clients of the kdb+ door (kdb_requests.cpp)
+    void open_kdb_door();
+    void on_kdb(KdbSays& says);
+    void on_kdb_request(KdbAsked& asked);
+    void send_to_kdb(KdbConnectionId connection, core::ClientId client,
+                     const proto::Message& header, std::vector<zmq::message_t>& bodies);
+    // Of either door's client.
+    [[nodiscard]] const ClientFacts* facts_of(core::ClientId client);
+
     // ---- A sync query that misses a worker's table (table_probe.cpp)
     [[nodiscard]] bool ask_workers_for_table(SyncReply& reply);
     [[nodiscard]] bool is_probe(core::ClientId client) const;
@@ -164,8 +176,12 @@ private:
     bool stop_requested_ = false;
     std::optional<int> exit_status_;
 
-    Inbox<std::variant<SyncReply, Question>> inbox_;
-    SyncExecutor sync_;  // Last: its threads use the inbox.
+    KdbClients kdb_clients_;
+    const KdbArrived* arriving_kdb_ = nullptr;
+
+    Inbox<std::variant<SyncReply, Question, KdbSays>> inbox_;
+    SyncExecutor sync_;  // These two last: their threads use the inbox.
+    std::unique_ptr<KdbDoor> kdb_door_;
 };
 
 }  // namespace shortq::primary

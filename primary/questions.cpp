@@ -68,7 +68,7 @@ ShellFacts Primary::shell_facts() {
         return WorkerDetails{known->pid, static_cast<std::int64_t>(known->rss_bytes)};
     };
     facts.client = [this](core::ClientId client) {
-        const auto* known = clients_.facts(client);
+        const auto* known = facts_of(client);
         if (known == nullptr) return ClientDetails{};
         return ClientDetails{static_cast<std::int64_t>(known->number), known->address, known->user};
     };
