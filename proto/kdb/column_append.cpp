@@ -216,7 +216,7 @@ void append_atom_type(const ColumnNode& node, Bytes& out) {
 // The null of one item, as a value of a general list.
 void append_null(const ColumnNode& node, Bytes& out) {
     // Nothing is read of an array whose only row is null.
-    static const Array kNullRow{
+    static const Array null_row{
         .length = 1, .null_count = 1, .buffers = std::vector<Buffer>(3, [] {
                                           static constexpr std::byte kZeros[8]{};
                                           return Buffer{.bytes = kZeros};
@@ -236,7 +236,7 @@ void append_null(const ColumnNode& node, Bytes& out) {
             append_vector_head(vector_type(node.children[0]), 0, out);
             return;
         default:
-            append_items(node, {kNullRow, 0, 1}, out);
+            append_items(node, {null_row, 0, 1}, out);
     }
 }
 
