@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tools/bench/discard.h"
+#include "tools/bench/kdb_asker.h"
 #include "tools/bench/shortq_server.h"
 #include "tools/bench/statistics.h"
 #include "tools/bench/stopwatch.h"
@@ -58,6 +59,7 @@ constexpr std::array<Cell, 5> kCells{{{1, 1}, {4, 1}, {4, 2}, {4, 4}, {16, 4}}};
 // ---- Figures
 
 constexpr const char* kTiny = "query.select1.p50";
+constexpr const char* kTinyByKdb = "query.select1.kdb.p50";
 constexpr const char* kTinyToProxy = "query.select1.to_proxy.p50";
 
 std::string figure_of(const MixedQuery& query) {
@@ -70,6 +72,7 @@ std::string figure_of(const Cell& cell) {
 
 struct Wanted {
     bool tiny = false;
+    bool tiny_by_kdb = false;
     std::vector<MixedQuery> queries{};
     std::vector<Cell> cells{};
 };
@@ -77,6 +80,7 @@ struct Wanted {
 Wanted select(const std::function<bool(const std::string&)>& wants) {
     Wanted wanted;
     wanted.tiny = wants(kTiny) || wants(kTinyToProxy);
+    wanted.tiny_by_kdb = wants(kTinyByKdb);
     const auto names_one = [&](const auto& candidate) { return wants(figure_of(candidate)); };
     std::ranges::copy_if(kMix, std::back_inserter(wanted.queries), names_one);
     std::ranges::copy_if(kCells, std::back_inserter(wanted.cells), names_one);
@@ -161,6 +165,28 @@ Result<void> measure_tiny(const QueryBenchOptions& options, std::vector<Metric>&
     out.push_back({kTiny, "us", all[0], "shortq's echo + in process", sums(all[1], all[3])});
     out.push_back(
         {kTinyToProxy, "us", all[0], "zmq_proxy's echo + in process", sums(all[2], all[3])});
+    return {};
+}
+
+// Through the kdb+ door and through the native one, both by TCP.
+Result<void> measure_tiny_by_kdb(const QueryBenchOptions& options, std::vector<Metric>& out) {
+    constexpr const char* kQuery = "select 1";
+    const TemporaryFolder folder;
+    const auto script = folder.path() / "startup.sql";
+    std::ofstream(script) << "";
+    const auto port = free_port();
+    const auto server = ShortqServer::start(
+        {"--kdb-port", std::to_string(port), "1", script.string()}, Transport::kTcp);
+    if (!server) return tl::unexpected(server.error());
+    auto native = server->connect();
+    if (!native) return tl::unexpected(native.error());
+    auto asker = KdbAsker::connect(port);
+    if (!asker) return tl::unexpected(asker.error());
+    const auto took = interleave<double>(
+        options.rounds, {side([&] { return asker->ask(kQuery); }, options.measured),
+                         side([&] { return ask(*native, kQuery); }, options.measured)});
+    if (!took) return tl::unexpected(took.error());
+    out.push_back({kTinyByKdb, "us", (*took)[0], "the native door", (*took)[1]});
     return {};
 }
 
@@ -273,11 +299,16 @@ Result<void> measure_ticks(const Wanted& wanted, const QueryBenchOptions& option
 Result<std::vector<Metric>> run_query(const std::function<bool(const std::string&)>& wants,
                                       const QueryBenchOptions& options, Progress& progress) {
     const auto wanted = select(wants);
-    progress.expect(3 + wanted.cells.size());
+    progress.expect(4 + wanted.cells.size());
     std::vector<Metric> metrics;
     if (wanted.tiny) {
         progress.step(kTiny);
         if (auto done = measure_tiny(options, metrics); !done) return tl::unexpected(done.error());
+    }
+    if (wanted.tiny_by_kdb) {
+        progress.step(kTinyByKdb);
+        if (auto done = measure_tiny_by_kdb(options, metrics); !done)
+            return tl::unexpected(done.error());
     }
     if (wanted.queries.empty() && wanted.cells.empty()) return metrics;
     if (auto done = measure_ticks(wanted, options, progress, metrics); !done)

@@ -62,8 +62,8 @@ TEST(BenchSmokeTest, QueriesAreMeasuredAloneAndTogether) {
     EXPECT_THAT(
         figures_of({"query", "--days", "1", "--trades", "1000", "--rounds", "1", "--round-ms", "20",
                     "--only", "select1", "--only", "vwap", "--only", "c4.w2"}),
-        ElementsAre("query.select1.p50", "query.select1.to_proxy.p50", "query.single.vwap.p50",
-                    "query.mix.c4.w2.throughput"));
+        ElementsAre("query.select1.p50", "query.select1.to_proxy.p50", "query.select1.kdb.p50",
+                    "query.single.vwap.p50", "query.mix.c4.w2.throughput"));
 }
 
 // Goal: a server that does not start is the error that one reads. Method: a window it refuses.
