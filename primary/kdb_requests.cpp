@@ -5,7 +5,6 @@
 
 #include <limits>
 
-#include "primary/kdb/connection.h"
 #include "primary/overloaded.h"
 #include "primary/primary.h"
 

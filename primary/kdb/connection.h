@@ -1,4 +1,5 @@
 // primary/kdb/connection.h: one kdb+ client: its handshake, its requests, and its replies in order.
+// Private to this folder.
 #pragma once
 
 #include <array>
@@ -130,8 +131,5 @@ private:
     bool encoding_ = false;  // A thread compresses a reply; nothing is sent before it.
     bool blocked_ = false;   // The peer has to read first.
 };
-
-// What a client reads of an error: the engine's own words as they are, others behind their code.
-[[nodiscard]] std::string kdb_error_text(ErrorCode code, std::string_view message);
 
 }  // namespace shortq::primary

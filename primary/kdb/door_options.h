@@ -68,4 +68,7 @@ struct KdbLeft {
 using KdbSays = std::variant<KdbArrived, KdbAsked, KdbGaveUp, KdbLeft>;
 using KdbListener = std::function<void(KdbSays)>;
 
+// What a client reads of an error: the engine's own words as they are, others behind their code.
+[[nodiscard]] std::string kdb_error_text(ErrorCode code, std::string_view message);
+
 }  // namespace shortq::primary

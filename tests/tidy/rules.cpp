@@ -53,8 +53,9 @@ constexpr std::array<Library, 8> kLibraries{{
 constexpr std::array<string_view, 3> kInterfaces{"proto/", "client/include/",
                                                  "worker/engine/engine.h"};
 
-// Headers in those folders that only the folder's own sources include.
-constexpr std::array<string_view, 1> kPrivateHeaders{"proto/writer.h"};
+// Headers that only their folder's own sources include.
+constexpr std::array<string_view, 2> kPrivateHeaders{"proto/writer.h",
+                                                     "primary/kdb/connection.h"};
 
 // Floors that know no socket at all, though a folder around them may.
 constexpr std::array<string_view, 2> kWithoutSockets{"primary/core/", "worker/engine/"};
@@ -189,7 +190,8 @@ private:
             library->prefix == "zmq" && starts_with_any(path_, kWithoutSockets);
         if (socket_free || !starts_with_any(path_, library->folders))
             report(number, fmt::format("<{}> does not belong in this folder", header));
-        else if (is_header(path_) && (!library->in_headers || is_interface(path_)))
+        else if (is_header(path_) && !starts_with_any(path_, kPrivateHeaders) &&
+                 (!library->in_headers || is_interface(path_)))
             report(number, fmt::format("<{}> must not show in this header", header));
     }
 
