@@ -4,7 +4,6 @@
 #include <sodium.h>
 
 #include <array>
-#include <cerrno>
 #include <stdexcept>
 
 namespace shortq::auth {
@@ -33,18 +32,22 @@ Result<std::string> hash_password(std::string_view password, HashCost cost) {
     return std::string(hash.data());
 }
 
-Match match_password(const std::string& hash, std::string_view password) {
+bool matches_password(const std::string& hash, std::string_view password) {
     start_sodium();
-    errno = 0;
-    if (crypto_pwhash_str_verify(hash.c_str(), password.data(), password.size()) == 0)
-        return Match::kYes;
-    return errno == EINVAL ? Match::kNo : Match::kFailed;  // As crypto_pwhash_str_verify() has it.
+    return crypto_pwhash_str_verify(hash.c_str(), password.data(), password.size()) == 0;
 }
 
 bool is_password_hash(const std::string& text) {
+    // libsodium's salts of 16 bytes and hashes of 32, in base64; it accepts shorter ones, too.
+    constexpr std::size_t kSaltChars = 22;
+    constexpr std::size_t kHashChars = 43;
     start_sodium();
-    return text.starts_with(crypto_pwhash_argon2id_STRPREFIX) &&
-           text.size() < crypto_pwhash_STRBYTES && text.find('\0') == std::string::npos &&
+    if (!text.starts_with(crypto_pwhash_argon2id_STRPREFIX) ||
+        text.size() >= crypto_pwhash_STRBYTES || text.find('\0') != std::string::npos)
+        return false;
+    const auto hash = text.rfind('$');
+    const auto salt = text.rfind('$', hash - 1);
+    return text.size() - hash - 1 == kHashChars && hash - salt - 1 == kSaltChars &&
            crypto_pwhash_str_needs_rehash(text.c_str(), crypto_pwhash_OPSLIMIT_INTERACTIVE,
                                           crypto_pwhash_MEMLIMIT_INTERACTIVE) >= 0;
 }

@@ -26,9 +26,9 @@ inline constexpr HashCost kLeastCost{1, 8192};
 // that is empty or too long; kInternal without the memory.
 [[nodiscard]] Result<std::string> hash_password(std::string_view password, HashCost cost = {});
 
-enum class Match : std::uint8_t { kYes, kNo, kFailed };  // kFailed: out of memory.
-// Takes the time that the hash demands, whatever the password. Pre: is_password_hash(hash).
-[[nodiscard]] Match match_password(const std::string& hash, std::string_view password);
+// Takes the time that the hash demands, whatever the password. Without the memory for it: false;
+// libsodium does not tell the two apart. Pre: is_password_hash(hash).
+[[nodiscard]] bool matches_password(const std::string& hash, std::string_view password);
 
 // Whether it is a whole hash of this kind. Takes no time.
 [[nodiscard]] bool is_password_hash(const std::string& text);

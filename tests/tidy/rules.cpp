@@ -21,14 +21,15 @@ struct Floor {
     string_view folder;
     std::array<string_view, 6> may_include;
 };
-constexpr std::array<Floor, 7> kFloors{{
+constexpr std::array<Floor, 8> kFloors{{
     {"proto/", {"proto/"}},
     {"client/", {"client/", "shortq/", "proto/"}},
     {"worker/engine/", {"worker/engine/", "proto/"}},
     {"worker/", {"worker/", "proto/"}},
     {"primary/core/", {"primary/core/", "proto/"}},
+    {"primary/auth/", {"primary/auth/", "proto/"}},
     {"primary/", {"primary/", "worker/engine/", "proto/"}},
-    {"tools/", {"tools/", "shortq/", "primary/core/", "worker/engine/", "proto/"}},
+    {"tools/", {"tools/", "shortq/", "primary/auth/", "primary/core/", "worker/engine/", "proto/"}},
 }};
 
 // A library by the beginning of its headers' names, and the folders that may use it. `in_headers`:
@@ -38,13 +39,14 @@ struct Library {
     std::array<string_view, 4> folders;
     bool in_headers;
 };
-constexpr std::array<Library, 8> kLibraries{{
+constexpr std::array<Library, 9> kLibraries{{
     {"duckdb", {"worker/engine/"}, true},
     {"zmq", {"primary/", "worker/", "client/", "tools/"}, true},
     {"msgpack", {"proto/"}, true},
     {"boost/", {"primary/"}, false},
     {"spdlog/", {"primary/", "worker/"}, true},
     {"CLI/", {"primary/", "worker/", "tools/"}, true},
+    {"sodium", {"primary/auth/"}, false},
     {"toml++/", {"primary/"}, false},
     {"nlohmann/", {"primary/", "worker/", "tools/"}, true},
 }};
@@ -54,8 +56,7 @@ constexpr std::array<string_view, 3> kInterfaces{"proto/", "client/include/",
                                                  "worker/engine/engine.h"};
 
 // Headers that only their folder's own sources include.
-constexpr std::array<string_view, 2> kPrivateHeaders{"proto/writer.h",
-                                                     "primary/kdb/connection.h"};
+constexpr std::array<string_view, 2> kPrivateHeaders{"proto/writer.h", "primary/kdb/connection.h"};
 
 // Floors that know no socket at all, though a folder around them may.
 constexpr std::array<string_view, 2> kWithoutSockets{"primary/core/", "worker/engine/"};
