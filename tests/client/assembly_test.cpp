@@ -12,7 +12,7 @@ namespace {
 
 using test::number_reply;
 using test::numbers_in;
-using test::Piece;
+using test::ReplyPiece;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -29,7 +29,7 @@ Frames number_batch(const std::vector<std::int64_t>& values) {
     return frames;
 }
 
-Frames number_reply(const Piece& piece, const std::vector<std::int64_t>& values) {
+Frames number_reply(const ReplyPiece& piece, const std::vector<std::int64_t>& values) {
     proto::Reply reply;
     reply.id = piece.id;
     reply.attempt = piece.attempt;

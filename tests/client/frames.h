@@ -24,13 +24,13 @@ using Frames = std::vector<Buffer>;
 [[nodiscard]] Frames number_batch(const std::vector<std::int64_t>& values);  // Layout, buffers.
 
 // Piece `sequence` of a reply with one batch; the first piece carries the schema.
-struct Piece {
+struct ReplyPiece {
     std::uint64_t id = 0;
     std::uint32_t attempt = 0;
     std::uint32_t sequence = 0;
     bool last = true;
 };
-[[nodiscard]] Frames number_reply(const Piece& piece, const std::vector<std::int64_t>& values);
+[[nodiscard]] Frames number_reply(const ReplyPiece& piece, const std::vector<std::int64_t>& values);
 
 [[nodiscard]] Frames error_reply(std::uint64_t id, ErrorCode code, std::string_view message,
                                  std::string_view where = {});

@@ -50,7 +50,7 @@ protected:
         return bytes;
     }
 
-    std::uint64_t megabyte(const test::Piece& piece) {
+    std::uint64_t megabyte(const test::ReplyPiece& piece) {
         return hear(number_reply(piece, std::vector<std::int64_t>((1 << 17) + 1, 7)));
     }
 

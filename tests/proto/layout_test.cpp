@@ -49,6 +49,8 @@ TEST(LayoutTest, DamageGivesAnErrorOrAnotherLayout) {
     EXPECT_GT(errors, 1000U);
 }
 
+using test::kBad;
+using test::kLarge;
 using test::Rejected;
 
 class LayoutRejectedTest : public testing::TestWithParam<Rejected> {};
@@ -58,8 +60,6 @@ TEST_P(LayoutRejectedTest, WithCodeAndMessage) {
                           [](const test::Bytes& bytes) { return decode_layout(bytes); });
 }
 
-constexpr auto kBad = ErrorCode::kBadRequest;
-constexpr auto kLarge = ErrorCode::kTooLarge;
 INSTANTIATE_TEST_SUITE_P(
     Rules, LayoutRejectedTest,
     testing::Values(

@@ -91,6 +91,8 @@ TEST(MessageTest, EverySpareByteIsAnError) {
     }
 }
 
+using test::kBad;
+using test::kLarge;
 using test::Rejected;
 
 class MessageRejectedTest : public testing::TestWithParam<Rejected> {};
@@ -99,8 +101,6 @@ TEST_P(MessageRejectedTest, WithCodeAndMessage) {
     test::expect_rejected(GetParam(), [](const test::Bytes& bytes) { return decode(bytes); });
 }
 
-constexpr auto kBad = ErrorCode::kBadRequest;
-constexpr auto kLarge = ErrorCode::kTooLarge;
 INSTANTIATE_TEST_SUITE_P(
     Rules, MessageRejectedTest,
     testing::Values(

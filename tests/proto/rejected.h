@@ -10,6 +10,9 @@
 
 namespace shortq::test {
 
+inline constexpr auto kBad = ErrorCode::kBadRequest;
+inline constexpr auto kLarge = ErrorCode::kTooLarge;
+
 struct Rejected {
     const char* name;
     const char* hex;

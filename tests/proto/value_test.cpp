@@ -90,6 +90,7 @@ TEST(ParametersTest, DamageGivesAnErrorOrOtherParameters) {
     EXPECT_GT(errors, 500U);
 }
 
+using test::kBad;
 using test::Rejected;
 
 class ParametersRejectedTest : public testing::TestWithParam<Rejected> {};
@@ -99,7 +100,6 @@ TEST_P(ParametersRejectedTest, WithCodeAndMessage) {
                           [](const test::Bytes& bytes) { return decode_parameters(bytes); });
 }
 
-constexpr auto kBad = ErrorCode::kBadRequest;
 constexpr const char* kNotOfItsType =
     "malformed parameters: parameter 1 has a value that is not of its type";
 INSTANTIATE_TEST_SUITE_P(
