@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "client/connection.h"
+#include "client/server_key.h"
 
 namespace shortq {
 
@@ -12,6 +13,11 @@ Result<Client> Client::connect(ConnectOptions options) {
         if (auto checked = detail::Transport::check(endpoint); !checked) {
             return tl::unexpected(std::move(checked.error()));
         }
+    }
+    if (!options.server_key.empty()) {
+        auto key = detail::find_server_key(options.server_key);
+        if (!key) return tl::unexpected(std::move(key.error()));
+        options.server_key = std::move(*key);
     }
     auto connection = std::make_shared<detail::Connection>(std::move(options));
     if (auto open = connection->wait_until_open(); !open) {

@@ -29,6 +29,7 @@ std::uint64_t key(RequestNumber number) { return static_cast<std::uint64_t>(numb
 
 Connection::Connection(ConnectOptions options)
     : connect_timeout_(options.connect_timeout),
+      server_key_(options.server_key),
       session_(std::move(options), static_cast<std::uint64_t>(::getpid())) {
     session_.start(Clock::now());
     thread_ = std::thread([this] { run(); });
@@ -175,7 +176,7 @@ void Connection::run() {
 }
 
 void Connection::serve() {
-    Transport transport;
+    Transport transport(server_key_);
     while (carry_out(transport)) {
         if (transport.wait(wakeup_.descriptor(), until_wake())) wakeup_.clear();
         read(transport);
@@ -222,6 +223,10 @@ void Connection::read(Transport& transport) {
     if (!drained) return;  // Silence is judged only once everything that came was heard.
     const std::lock_guard lock(mutex_);
     if (changes.disconnected) session_.disconnected(Clock::now());
+    if (changes.handshake != Transport::Handshake::kFine) {
+        session_.handshake_failed(Clock::now(),
+                                  changes.handshake == Transport::Handshake::kMismatch);
+    }
     if (changes.refused) session_.refused(Clock::now());
     session_.tick(Clock::now());
 }

@@ -80,6 +80,7 @@ private:
     void deliver(Answer answer);
 
     const std::chrono::milliseconds connect_timeout_;
+    const std::string server_key_;
     mutable std::mutex mutex_;  // Guards all below but the thread and what wakes it.
     std::condition_variable changed_;
     Session session_;

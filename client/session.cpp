@@ -63,18 +63,25 @@ Session::Session(ConnectOptions options, std::uint64_t pid, SessionTimes times)
 
 void Session::start(Time now) {
     lost_at_ = now;
-    if (options_.user.size() > proto::kUserBytesMax) {  // A name cut short may be another user's.
-        fail_for_good(make_error(
-            ErrorCode::kBadRequest,
-            "the user's name has more than " + std::to_string(proto::kUserBytesMax) + " bytes",
-            {}));
-        return;
-    }
-    if (!proto::is_utf8(options_.user)) {
-        fail_for_good(make_error(ErrorCode::kBadRequest, "the user's name is not UTF-8", {}));
+    if (auto problem = problem_of_credentials(); !problem.empty()) {
+        fail_for_good(make_error(ErrorCode::kBadRequest, std::move(problem), {}));
         return;
     }
     open_next(now);
+}
+
+std::string Session::problem_of_credentials() const {
+    if (options_.user.size() > proto::kUserBytesMax) {  // A name cut short may be another user's.
+        return "the user's name has more than " + std::to_string(proto::kUserBytesMax) + " bytes";
+    }
+    if (!proto::is_utf8(options_.user)) return "the user's name is not UTF-8";
+    if (options_.password.size() > proto::kPasswordBytesMax) {
+        return "the password has more than " + std::to_string(proto::kPasswordBytesMax) + " bytes";
+    }
+    if (!options_.password.empty() && options_.user.empty()) {
+        return "a password needs a user's name";
+    }
+    return {};
 }
 
 // ---- requests ----
@@ -190,7 +197,8 @@ void Session::open_next(Time now) {
     const auto& endpoints = options_.endpoints;
     server_.endpoint = endpoints[attempts_ % endpoints.size()];
     const auto round = std::min<std::size_t>(attempts_ / endpoints.size(), 8);
-    const auto patience = std::min(times_.hello_first * (1U << round), times_.hello_longest);
+    auto patience = std::min(times_.hello_first * (1U << round), times_.hello_longest);
+    if (!options_.password.empty()) patience = std::max(patience, times_.hello_judged);
     ++attempts_;
     attempt_started_ = now;
     next_attempt_ = now + patience;
@@ -199,7 +207,9 @@ void Session::open_next(Time now) {
     hello.pid = pid_;
     hello.agent = options_.agent;
     hello.user = options_.user;
-    send(hello);
+    Frames bodies;
+    if (!options_.password.empty()) bodies.push_back(own(options_.password));
+    send(hello, std::move(bodies));
 }
 
 void Session::schedule_attempt(Time now) {
@@ -251,6 +261,40 @@ void Session::disconnected(Time now) {
 void Session::refused(Time now) {
     // Alone, the socket's own retries do; they are quicker than a fresh one.
     if (phase_ == Phase::kGreeting && options_.endpoints.size() > 1) schedule_attempt(now);
+}
+
+void Session::handshake_failed(Time now, bool mismatch) {
+    constexpr unsigned kHungUpMax = 3;  // In between, a server may have been restarted.
+    if (phase_ != Phase::kGreeting) return;
+    const auto& where = server_.endpoint;
+    if (mismatch) {
+        const bool encrypts = !options_.server_key.empty();
+        return fail_for_good(
+            make_error(ErrorCode::kDenied,
+                       encrypts ? "this client encrypts, and the server at " + where +
+                                      " does not: it was started without --curve-keys"
+                                : "the server at " + where +
+                                      " wants encryption (or is no shortq): give its public key "
+                                      "(--server-key)",
+                       where));
+    }
+    refusal_ = make_error(ErrorCode::kConnection,
+                          options_.server_key.empty()
+                              ? "the server at " + where +
+                                    " hangs up at once; if it wants encryption, give its public "
+                                    "key (--server-key)"
+                              : "cannot agree on encryption with the server at " + where +
+                                    ": is the server key its own, and was it started with "
+                                    "--curve-keys?",
+                          where);
+    ++hung_up_;
+    const bool may_still_start = ever_open_ || options_.wait_until_ready;
+    if (hung_up_ >= kHungUpMax && !options_.server_key.empty() && !may_still_start) {
+        refusal_->code = ErrorCode::kDenied;
+        fail_for_good(*refusal_);
+    } else if (options_.endpoints.size() > 1) {
+        schedule_attempt(now);
+    }
 }
 
 Error Session::connect_error() const {
@@ -327,6 +371,7 @@ void Session::on(Time now, const proto::Welcome& welcome) {
         return;
     }
     refusal_.reset();
+    hung_up_ = 0;
     session_ = welcome.session;
     taken_ = {};
     server_.server = welcome.server;

@@ -55,6 +55,8 @@ struct SessionTimes {
     std::chrono::milliseconds silence_alone{15000};
     std::chrono::milliseconds hello_first{1000};  // Patience per attempt; doubles each round
     std::chrono::milliseconds hello_longest{8000};
+    // With a password: a server may let whoever guessed before wait, and another try would count.
+    std::chrono::milliseconds hello_judged{10000};
     std::chrono::milliseconds attempt_gap{100};  // Between the starts of two attempts.
     // Requests without a connection end after this long.
     std::chrono::milliseconds lost_patience{30000};
@@ -88,7 +90,10 @@ public:
     // A message from the current socket. Untrusted: what makes no sense is counted and dropped.
     void receive(Time now, const Frames& frames);
     void disconnected(Time now);  // The current socket lost its connection.
-    void refused(Time now);       // The current socket could not connect; it keeps trying.
+    // The two ends did not come together: one of them encrypts and the other does not (`mismatch`),
+    // or the other end hung up, as it does on who has another server's key.
+    void handshake_failed(Time now, bool mismatch);
+    void refused(Time now);  // The current socket could not connect; it keeps trying.
     // Deadlines, heartbeats, silence. Call when next_wake() has come and the socket is drained.
     void tick(Time now);
     [[nodiscard]] Time next_wake() const;
@@ -136,6 +141,7 @@ private:
     void answer_error(std::uint64_t id, Error error);
     void expire(Time now);
     void give_up_waiting(Time now);
+    [[nodiscard]] std::string problem_of_credentials() const;
     [[nodiscard]] Time deadline_of(const Pending& request) const;
     [[nodiscard]] Duration silence_limit() const;
 
@@ -167,6 +173,7 @@ private:
     Time lost_at_{};
     bool ever_open_ = false;
     bool answered_not_ready_ = false;
+    unsigned hung_up_ = 0;  // Handshakes that the other end ended, in a row.
     std::optional<Error> refusal_;
 
     // Open.

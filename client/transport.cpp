@@ -82,6 +82,26 @@ public:
     bool monitor_drained = true;
     unsigned opened = 0;
     bool monitored = false;
+    std::string server_key;
+    std::string public_key;  // Of a pair that lasts as long as this: it identifies nobody.
+    std::string secret_key;
+
+    void make_keys() {
+        constexpr std::size_t kTextBytes = 41;
+        std::array<char, kTextBytes> open{};
+        std::array<char, kTextBytes> secret{};
+        if (zmq_curve_keypair(open.data(), secret.data()) != 0) throw zmq::error_t();
+        public_key = open.data();
+        secret_key = secret.data();
+    }
+
+    void encrypt() {
+        if (server_key.empty()) return;
+        if (public_key.empty()) make_keys();
+        dealer.set(zmq::sockopt::curve_serverkey, server_key);
+        dealer.set(zmq::sockopt::curve_publickey, public_key);
+        dealer.set(zmq::sockopt::curve_secretkey, secret_key);
+    }
 
     void open(const std::string& endpoint) {
         close();
@@ -91,9 +111,11 @@ public:
         dealer.set(zmq::sockopt::sndhwm, 0);  // Bounded by the server's limit of open requests.
         dealer.set(zmq::sockopt::tcp_keepalive, 1);
         allow_ipv6(dealer, endpoint);
+        encrypt();
         const auto address = kMonitorEndpoint + std::to_string(++opened);
-        const int events =
-            ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_MONITOR_STOPPED;
+        const int events = ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED |
+                           ZMQ_EVENT_MONITOR_STOPPED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
         monitor = zmq::socket_t(context, zmq::socket_type::pair);
         monitor.set(zmq::sockopt::linger, 0);
         if (zmq_socket_monitor(dealer.handle(), address.c_str(), events) != 0) throw zmq::error_t();
@@ -114,7 +136,9 @@ public:
     }
 };
 
-Transport::Transport() : sockets_(std::make_unique<Sockets>()) {}
+Transport::Transport(std::string server_key) : sockets_(std::make_unique<Sockets>()) {
+    sockets_->server_key = std::move(server_key);
+}
 Transport::~Transport() { sockets_->close(); }
 
 Result<void> Transport::check(const std::string& endpoint) {
@@ -175,6 +199,11 @@ Transport::Changes Transport::changes() {
         if (event.more() && !sockets_->monitor.recv(address, zmq::recv_flags::dontwait)) break;
         changes.disconnected |= kind == ZMQ_EVENT_DISCONNECTED;
         changes.refused |= kind == ZMQ_EVENT_CONNECT_RETRIED;
+        const bool mismatch =
+            kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL || kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+        if (mismatch) changes.handshake = Handshake::kMismatch;
+        if (kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL && changes.handshake == Handshake::kFine)
+            changes.handshake = Handshake::kClosed;
     }
     return changes;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +17,8 @@ namespace shortq::detail {
 
 class Transport {
 public:
-    Transport();
+    // `server_key`: empty, or 40 characters of Z85, and all is encrypted.
+    explicit Transport(std::string server_key = {});
     Transport(const Transport&) = delete;
     Transport& operator=(const Transport&) = delete;
     // Gives what was sent a bounded time to leave.
@@ -30,10 +32,17 @@ public:
     // The next message, if one is there; its frames own their bytes.
     [[nodiscard]] std::optional<std::vector<Buffer>> receive();
 
+    // How the two ends failed to come together at all.
+    enum class Handshake : std::uint8_t {
+        kFine,
+        kClosed,    // The other end hung up: it does not say why.
+        kMismatch,  // One end encrypts, the other does not; or it speaks no ZeroMQ.
+    };
     // What has happened to the connection since the last call.
     struct Changes {
         bool disconnected = false;
         bool refused = false;
+        Handshake handshake = Handshake::kFine;
     };
     [[nodiscard]] Changes changes();
 

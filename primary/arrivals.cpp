@@ -284,6 +284,10 @@ void Primary::read_inbox() {
             on_kdb(*says);
             continue;
         }
+        if (const auto* hello = std::get_if<HelloJudged>(&item)) {
+            if (clients_.judged(*hello)) step(core::ClientArrived{});
+            continue;
+        }
         auto& reply = std::get<SyncReply>(item);
         if (ask_workers_for_table(reply)) continue;
         std::visit(Overloaded{
@@ -304,6 +308,7 @@ void Primary::read_signals() {
             supervisor_.reap_strays();
         } else if (*signal == SIGHUP) {
             spdlog::info("reloading");
+            reload_users();
             step(core::ReloadRequested{});
         } else if (!drain_requested_) {
             spdlog::info("draining: new requests are refused, those under way get {}",

@@ -36,6 +36,10 @@ void configure(zmq::socket_t& socket, const ClientDoorOptions& options) {
     socket.set(zmq::sockopt::ipv6, options.endpoint.find('[') != std::string::npos);
     socket.set(zmq::sockopt::linger, kLingerMs);
     socket.set(zmq::sockopt::tcp_maxrt, connection_patience_ms(options.stall));
+    if (!options.secret_key.empty()) {
+        socket.set(zmq::sockopt::curve_server, true);
+        socket.set(zmq::sockopt::curve_secretkey, options.secret_key);
+    }
     // A frame over this drops the connection without a word, so it lies above what is answered.
     socket.set(zmq::sockopt::maxmsgsize,
                static_cast<std::int64_t>(options.query_bytes_max + proto::kFrameSlackBytes));
@@ -151,7 +155,49 @@ ClientSays ClientDoor::on_hello(const proto::Hello& hello) {
     arriving_.agent = hello.agent;
     arriving_.session = random_number();
     arriving_.version = version;
+    if (authenticator_ != nullptr) return check_password();
     return NewClient{};
+}
+
+void ClientDoor::guard(auth::Authenticator& authenticator, std::function<void(HelloJudged)> tell) {
+    authenticator_ = &authenticator;
+    tell_judged_ = std::move(tell);
+}
+
+// PROTOCOL.md#hello: the password is the hello's body. To come without one is no guess.
+ClientSays ClientDoor::check_password() {
+    if (arriving_.user.empty() || in_.bodies.empty())
+        return refuse(0, ErrorCode::kDenied, "this server wants a user's name and a password");
+    auto& body = in_.bodies.front();
+    auth::Secret password(body.to_string_view());
+    auth::wipe(body.data(), body.size());
+    // Who says hello again while it is looked at has had the one answer that is to come.
+    const auto [place, added] = checking_.try_emplace(arriving_.identity, std::move(arriving_));
+    if (!added) return Nothing{};
+    auto done = [tell = tell_judged_, identity = place->first](auth::Verdict verdict) {
+        tell({identity, verdict});
+    };
+    authenticator_->check(
+        {place->second.user, std::move(password), place->second.address, std::move(done)});
+    return Nothing{};
+}
+
+bool ClientDoor::judged(const HelloJudged& hello) {
+    auto found = checking_.extract(hello.identity);
+    if (found.empty()) return false;
+    if (hello.verdict == auth::Verdict::kAccepted) {
+        arriving_ = std::move(found.mapped());
+        return true;
+    }
+    const bool busy = hello.verdict == auth::Verdict::kBusy;
+    proto::ErrorReply reply;
+    reply.code = busy ? ErrorCode::kOverloaded : ErrorCode::kDenied;
+    reply.retryable = retryable_by_default(reply.code);
+    std::array<zmq::message_t, 2> bodies{
+        frame_of(busy ? "too many passwords wait to be checked" : "wrong user name or password"),
+        frame_of("primary")};
+    static_cast<void>(router_.send(hello.identity, reply, bodies));
+    return false;
 }
 
 ClientSays ClientDoor::on_request(const proto::Request& request, const ClientFacts* known) {

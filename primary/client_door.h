@@ -13,6 +13,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "primary/auth/authenticator.h"
 #include "primary/bad_messages.h"
 #include "primary/core/events.h"
 #include "primary/wire.h"
@@ -26,6 +27,13 @@ struct ClientDoorOptions {
     std::uint64_t result_bytes_max = 0;
     std::uint32_t pending_per_client_max = 0;
     std::chrono::nanoseconds stall{0};  // Who takes nothing for so long is cut off. 0: nobody is.
+    std::string secret_key;             // CURVE, Z85. Empty: nothing is encrypted.
+};
+
+// Whether who said hello may come in.
+struct HelloJudged {
+    std::string identity;
+    auth::Verdict verdict{};
 };
 
 // What a client's message asks of the dispatcher. A refused message is answered by the door itself.
@@ -69,6 +77,12 @@ public:
     // The bodies of the message just received: text [, parameters].
     [[nodiscard]] std::vector<zmq::message_t>& bodies() noexcept { return in_.bodies; }
 
+    // From now on a hello needs a password. `authenticator` outlives the door's last interpret();
+    // its verdicts go to `tell`, from any thread, and from there to judged().
+    void guard(auth::Authenticator& authenticator, std::function<void(HelloJudged)> tell);
+    // True: the next admit() is for the one who said that hello.
+    [[nodiscard]] bool judged(const HelloJudged& hello);
+
     // The core has opened `client` for the hello just received: sends its welcome.
     void admit(core::ClientId client, std::uint32_t workers, std::uint32_t generation);
     void forget(core::ClientId client);
@@ -89,6 +103,7 @@ public:
 
 private:
     [[nodiscard]] ClientSays on_hello(const proto::Hello& hello);
+    [[nodiscard]] ClientSays check_password();
     [[nodiscard]] ClientSays on_request(const proto::Request& request, const ClientFacts* known);
     [[nodiscard]] ClientSays refuse(std::uint64_t id, ErrorCode code, std::string_view message);
     [[nodiscard]] ClientSays refuse_malformed(std::uint64_t id, ErrorCode code,
@@ -110,6 +125,9 @@ private:
     std::vector<ClientFacts> clients_;  // By slot.
     std::unordered_map<std::string, core::ClientId, TextHash, std::equal_to<>> by_identity_;
     std::uint64_t admitted_ = 0;
+    auth::Authenticator* authenticator_ = nullptr;
+    std::function<void(HelloJudged)> tell_judged_;
+    std::unordered_map<std::string, ClientFacts> checking_;  // By identity, which never repeats.
     BadMessages malformed_{"a client"};
     BadMessages without_session_{"a client"};
 };

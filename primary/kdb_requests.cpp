@@ -22,6 +22,7 @@ void Primary::open_kdb_door() {
     door.compress = options_.kdb.compress;
     door.table = options_.kdb.table;
     door.spill_folder = spill_directory_.path();
+    door.authenticator = authenticator_.get();
     kdb_door_ = std::make_unique<KdbDoor>(std::move(door),
                                           [this](KdbSays says) { inbox_.put(std::move(says)); });
     spdlog::info("kdb+ clients are served at {}", kdb_door_->endpoint());

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <zmq.hpp>
 
+#include "primary/curve_keys.h"
 #include "primary/machine.h"
 #include "primary/options.h"
 #include "primary/primary.h"
@@ -42,6 +43,12 @@ int main(int argc, char** argv) try {
     if (!line) return complain(line.error(), kExitUsage);
     if (!line->print.empty()) {
         std::cout << line->print;
+        return kExitOk;
+    }
+    if (line->make_keys) {
+        const auto made = shortq::primary::make_keys(*line->make_keys);
+        if (!made) return complain(made.error(), kExitFailed);
+        std::cout << *made;
         return kExitOk;
     }
     const auto& options = line->options;

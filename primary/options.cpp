@@ -164,16 +164,31 @@ Result<void> set_workers(Options& options, std::string_view text) {
     return {};
 }
 
+Apply file(std::filesystem::path Options::*field) {
+    return [=](Options& options, std::string_view text) -> Result<void> {
+        if (text.empty()) return expected("the name of a file", text);
+        options.*field = text;
+        return {};
+    };
+}
+
 std::vector<Setting> network_settings() {
     return {
         {"port", "N", "5001", "native port; 0 picks a free one", Takes::kValue,
          count(&Options::port, 0, 65535)},
         {"listen", "ADDR", "127.0.0.1",
          "address to listen on, or ipc:///PATH of a socket on this machine instead of a port; an "
-         "address that is not loopback needs --insecure",
+         "address that is not loopback needs --users and --curve-keys",
          Takes::kValue, set_listen},
-        {"insecure", "", "false", "listen on any address, without authentication", Takes::kNothing,
-         flag(&Options::insecure)},
+        {"users", "FILE", "",
+         "who may come in, by either door: lines that shortq-cli --hash-password makes; read at "
+         "the start and at each reload; without it any name is let in",
+         Takes::kValue, file(&Options::users)},
+        {"curve-keys", "FILE", "",
+         "secret key of the native door, which encrypts then; --make-keys makes one", Takes::kValue,
+         file(&Options::curve_keys)},
+        {"insecure", "", "false", "listen on any address, without password or encryption",
+         Takes::kNothing, flag(&Options::insecure)},
     };
 }
 
@@ -400,6 +415,7 @@ struct Raw {
     std::string workers;
     std::string source;
     std::string config;
+    bool make_keys = false;  // Its name is where WORKERS is otherwise.
     bool help = false;
     bool version = false;
     std::vector<std::string> extras;
@@ -412,7 +428,7 @@ Result<void> check_extras(const Raw& raw) {
         return usage(extra, "unexpected argument; usage: shortq [options] WORKERS SOURCE");
     }
     auto known = setting_names();
-    known.insert(known.end(), {"config", "help", "version"});
+    known.insert(known.end(), {"config", "make-keys", "help", "version"});
     const auto name = extra.substr(0, extra.find('='));
     const auto nearest =
         nearest_name(name.substr(std::min(name.find_first_not_of('-'), name.size())), known);
@@ -446,6 +462,7 @@ Result<Raw> read_command_line(int argc, const char* const* argv) {
     app.add_option("--config", raw.config);
     app.add_flag("-h,--help", raw.help);
     app.add_flag("--version", raw.version);
+    app.add_flag("--make-keys", raw.make_keys);
     app.add_option("WORKERS", raw.workers);
     app.add_option("SOURCE", raw.source);
     try {
@@ -504,6 +521,26 @@ bool is_local(std::string_view address) {
     return is_ipc(address) || address.starts_with("127.") || address == "::1" || address == "[::1]";
 }
 
+// Who can be reached from elsewhere asks for a password, and natively encrypts it.
+Result<void> check_reach(const Options& options) {
+    if (options.insecure) return {};
+    const bool guarded = !options.users.empty();
+    if (!is_local(options.listen) && !(guarded && !options.curve_keys.empty())) {
+        return usage("--listen",
+                     fmt::format("{} is not a loopback address: it needs both --users FILE and "
+                                 "--curve-keys FILE (shortq --make-keys makes one); or "
+                                 "--insecure, without password and encryption",
+                                 options.listen));
+    }
+    if (options.kdb.port && !is_local(options.kdb.listen) && !guarded) {
+        return usage("--kdb-listen",
+                     fmt::format("{} is not a loopback address: it needs --users FILE; or "
+                                 "--insecure, without passwords",
+                                 options.kdb.listen));
+    }
+    return {};
+}
+
 Result<void> check_whole(const Raw& raw, Options& options) {
     if (raw.workers.empty()) {
         return usage("WORKERS", "missing; usage: shortq [options] WORKERS SOURCE");
@@ -516,18 +553,7 @@ Result<void> check_whole(const Raw& raw, Options& options) {
                      "or a folder of those");
     }
     options.source = raw.source;
-    if (!is_local(options.listen) && !options.insecure) {
-        return usage("--listen",
-                     fmt::format("{} is not a loopback address, and there is no "
-                                 "authentication; add --insecure to listen there anyway",
-                                 options.listen));
-    }
-    if (options.kdb.port && !is_local(options.kdb.listen) && !options.insecure) {
-        return usage("--kdb-listen",
-                     fmt::format("{} is not a loopback address, and there is no "
-                                 "authentication; add --insecure to listen there anyway",
-                                 options.kdb.listen));
-    }
+    if (const auto checked = check_reach(options); !checked) return checked;
     if (options.threads == 0) {
         options.threads = std::max(1U, std::thread::hardware_concurrency() / options.workers);
     }
@@ -558,6 +584,9 @@ std::string help_text() {
              setting.help, setting.default_text);
     }
     line("    --config FILE", "TOML with the same names; the command line wins", "");
+    line("    --make-keys [NAME]",
+         "write NAME.secret and NAME.public for --curve-keys and clients' --server-key, then leave",
+         "shortq");
     line("-h, --help", "this text", "");
     line("    --version", "name and version", "");
     out << "\nexamples:\n"
@@ -580,6 +609,10 @@ Result<CommandLine> parse_options(int argc, const char* const* argv) {
     if (raw->help) line.print = help_text();
     if (raw->version) line.print = "shortq " SHORTQ_VERSION "\n";
     if (!line.print.empty()) return line;
+    if (raw->make_keys) {
+        line.make_keys = raw->workers.empty() ? "shortq" : raw->workers;
+        return line;
+    }
     if (const auto checked = check_extras(*raw); !checked) return tl::unexpected(checked.error());
     Given config;
     if (!raw->config.empty()) {

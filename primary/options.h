@@ -46,6 +46,8 @@ struct Options {
     std::uint16_t port = 5001;
     std::string listen = "127.0.0.1";  // Or "ipc:///path", without a port.
     bool insecure = false;
+    std::filesystem::path users;       // Empty: any name is let in.
+    std::filesystem::path curve_keys;  // Empty: the native door does not encrypt.
     KdbOptions kdb;
     std::uint32_t window = core::kWindowAuto;
     core::Policy policy = core::Policy::kShortestQueue;
@@ -77,6 +79,8 @@ struct Options {
 struct CommandLine {
     Options options;
     std::string print;  // --help, --version: not empty.
+    // --make-keys: where to; none: not asked for.
+    std::optional<std::filesystem::path> make_keys;
 };
 
 // Touches nothing outside this process but the file that --config names, and the machine's figures

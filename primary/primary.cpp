@@ -10,6 +10,8 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "primary/curve_keys.h"
+
 namespace shortq::primary {
 namespace {
 
@@ -30,6 +32,11 @@ std::string endpoint_of(const Options& options) {
                        options.port);
 }
 
+std::string secret_key_of(const Options& options) {
+    return options.curve_keys.empty() ? std::string()
+                                      : or_throw(read_secret_key(options.curve_keys));
+}
+
 ClientDoor open_client_door(zmq::context_t& context, const Options& options) {
     const auto endpoint = endpoint_of(options);
     try {
@@ -37,7 +44,8 @@ ClientDoor open_client_door(zmq::context_t& context, const Options& options) {
                                     .query_bytes_max = options.query_bytes_max,
                                     .result_bytes_max = options.result_bytes_max,
                                     .pending_per_client_max = options.pending_per_client_max,
-                                    .stall = options.stall});
+                                    .stall = options.stall,
+                                    .secret_key = secret_key_of(options)});
     } catch (const zmq::error_t& error) {
         const bool taken = error.num() == EADDRINUSE;
         const bool port = taken && !is_ipc(endpoint);
@@ -75,6 +83,7 @@ Primary::Primary(zmq::context_t& context, const Options& options, SignalFd& sign
             [this](Question question) { inbox_.put(std::move(question)); }) {
     if (const auto started = sync_.start(); !started)
         throw std::runtime_error("the primary's own engine: " + one_line(started.error()));
+    guard_doors();
     open_kdb_door();
     loop_.watch(signals_.fd(), [this] { read_signals(); });
     loop_.watch(inbox_.fd(), [this] { read_inbox(); });
@@ -83,6 +92,21 @@ Primary::Primary(zmq::context_t& context, const Options& options, SignalFd& sign
 }
 
 Primary::~Primary() = default;
+
+void Primary::guard_doors() {
+    if (options_.users.empty()) return;
+    authenticator_ =
+        std::make_unique<auth::Authenticator>(or_throw(auth::read_users(options_.users)));
+    clients_.guard(*authenticator_, [this](HelloJudged hello) { inbox_.put(std::move(hello)); });
+}
+
+// Who is in stays in. A file with a mistake changes nothing.
+void Primary::reload_users() {
+    if (!authenticator_) return;
+    auto users = auth::read_users(options_.users);
+    if (!users) return spdlog::error("the old users stay: {}", one_line(users.error()));
+    authenticator_->replace(std::move(*users));
+}
 
 core::Time Primary::now() const {
     return std::chrono::duration_cast<core::Time>(Clock::now().time_since_epoch());

@@ -103,6 +103,8 @@ private:
                         std::vector<zmq::message_t>& bodies);
     // ---- Clients of the kdb+ door (kdb_requests.cpp)
     void open_kdb_door();
+    void guard_doors();
+    void reload_users();
     void on_kdb(KdbSays& says);
     void on_kdb_request(KdbAsked& asked);
     void send_to_kdb(KdbConnectionId connection, core::ClientId client,
@@ -179,9 +181,11 @@ private:
     KdbClients kdb_clients_;
     const KdbArrived* arriving_kdb_ = nullptr;
 
-    Inbox<std::variant<SyncReply, Question, KdbSays>> inbox_;
+    Inbox<std::variant<SyncReply, Question, KdbSays, HelloJudged>> inbox_;
     SyncExecutor sync_;  // These two last: their threads use the inbox.
     std::unique_ptr<KdbDoor> kdb_door_;
+    // After the doors: at its end it tells who still waits, in their threads' queues.
+    std::unique_ptr<auth::Authenticator> authenticator_;
 };
 
 }  // namespace shortq::primary

@@ -18,6 +18,7 @@ void Primary::answer(const Question& question) {
                            answer_reloads(fail(ErrorCode::kUnavailable,
                                                "the primary is shutting down", "primary"));
                        } else {
+                           reload_users();
                            step(core::ReloadRequested{});
                        }
                    },

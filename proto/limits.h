@@ -15,6 +15,7 @@ inline constexpr std::size_t kHeaderBytesMax = 1024;  // Frame 0. Texts that may
 inline constexpr std::size_t kServiceBytesMax = 255;
 inline constexpr std::size_t kAgentBytesMax = 128;  // "shortq-cli/0.1.0", for the clients view.
 inline constexpr std::size_t kUserBytesMax = 128;
+inline constexpr std::size_t kPasswordBytesMax = 255;  // A body of the hello.
 inline constexpr std::size_t kTokenBytes = 32;  // A worker's proof that the primary started it.
 inline constexpr std::size_t kErrorTextBytesMax = std::size_t{1} << 20;  // Cut visibly beyond.
 inline constexpr std::size_t kParametersMax = 4096;

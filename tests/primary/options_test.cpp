@@ -231,8 +231,18 @@ INSTANTIATE_TEST_SUITE_P(
                 "--log-format: expected text or json, got 'xml'"},
         BadLine{"ListenEverywhere",
                 {"--listen", "0.0.0.0", "2", "x.sql"},
-                "--listen: 0.0.0.0 is not a loopback address, and there is no authentication; add "
-                "--insecure to listen there anyway"},
+                "--listen: 0.0.0.0 is not a loopback address: it needs both --users FILE and "
+                "--curve-keys FILE (shortq --make-keys makes one); or --insecure, without password "
+                "and encryption"},
+        BadLine{"ListenEverywhereUnencrypted",
+                {"--listen", "0.0.0.0", "--users", "u", "2", "x.sql"},
+                "--listen: 0.0.0.0 is not a loopback address: it needs both --users FILE and "
+                "--curve-keys FILE (shortq --make-keys makes one); or --insecure, without password "
+                "and encryption"},
+        BadLine{"ListenEverywhereForKdbWithoutUsers",
+                {"--kdb-port", "0", "--kdb-listen", "0.0.0.0", "2", "x.sql"},
+                "--kdb-listen: 0.0.0.0 is not a loopback address: it needs --users FILE; or "
+                "--insecure, without passwords"},
         BadLine{"NoConfigFile",
                 {"--config", "/no/such.toml", "2", "x.sql"},
                 "--config: cannot read /no/such.toml: No such file or directory"},
@@ -240,6 +250,22 @@ INSTANTIATE_TEST_SUITE_P(
                 {"--config", "/", "2", "x.sql"},
                 "--config: cannot read /: it is a folder"}),
     [](const auto& test) { return std::string(test.param.name); });
+
+// An address for everybody is accepted with passwords and encryption.
+TEST(OptionsTest, UsersAndKeysAllowAnyAddress) {
+    const auto line =
+        parse({"--users", "u", "--curve-keys", "k.secret", "--listen", "0.0.0.0", "2", "x.sql"});
+    ASSERT_TRUE(line) << one_line(line.error());
+    EXPECT_EQ(line->options.users, "u");
+    EXPECT_EQ(line->options.curve_keys, "k.secret");
+}
+
+// Keys are made wherever nothing is served. The name stands where WORKERS would.
+TEST(OptionsTest, MakeKeysNeedsNothingElse) {
+    EXPECT_EQ(parse({"--make-keys"})->make_keys, "shortq");
+    EXPECT_EQ(parse({"--make-keys", "/etc/shortq/prod"})->make_keys, "/etc/shortq/prod");
+    EXPECT_FALSE(parse({"2", "x.sql"})->make_keys);
+}
 
 // An address for everybody is accepted once the user has said that this is meant.
 TEST(OptionsTest, InsecureAllowsAnyAddress) {

@@ -12,6 +12,7 @@
 
 #include "tools/cli/interrupts.h"
 #include "tools/cli/options.h"
+#include "tools/cli/password.h"
 #include "tools/cli/printer.h"
 #include "tools/cli/progress_line.h"
 #include "tools/cli/prompt.h"
@@ -93,13 +94,13 @@ int finish(int status, Output& out, Output& log) {
     return status;
 }
 
-int run(const Options& options, const std::vector<std::string>& queries) {
+int run(Options& options, const std::vector<std::string>& queries) {
     Interrupts interrupts;
     Output out(STDOUT_FILENO);
     Output log(STDERR_FILENO);
     auto printer = make_printer(options, out);
     ProgressLine progress(progress_style(options.progress), log);  // Before the client tells it.
-    auto client = Client::connect(options.connect);
+    auto client = connect_asking(options.connect, interrupts);
     if (!client) return report_no_connection(client.error());
     Runner runner(*client, options, printer, progress, log);
     interrupts.handle_with([&](int) { return printer.paging() || runner.cancel_all(); });
@@ -113,9 +114,9 @@ bool wants_prompt(const Options& options) {
            is_terminal(STDOUT_FILENO);
 }
 
-int run_prompt(const Options& options) {
+int run_prompt(Options& options) {
     Interrupts interrupts(prompt_signals());
-    auto client = Client::connect(options.connect);
+    auto client = connect_asking(options.connect, interrupts);
     if (!client) return report_no_connection(client.error());
     Output out(STDOUT_FILENO);
     Output log(STDERR_FILENO);
@@ -129,6 +130,20 @@ int run_prompt(const Options& options) {
     return finish(status, out, log);
 }
 
+// The one that needs nobody to type it. Without a name there is no use for it.
+Result<void> find_password(Options& options) {
+    auto& password = options.connect.password;
+    if (options.connect.user.empty() && options.password_file.empty()) return {};
+    if (options.password_file.empty()) {
+        password = environment("SHORTQ_PASSWORD");
+        return {};
+    }
+    auto read = read_password_file(options.password_file);
+    if (!read) return tl::unexpected(std::move(read.error()));
+    password = std::move(*read);
+    return {};
+}
+
 }  // namespace
 }  // namespace shortq::cli
 
@@ -136,12 +151,15 @@ int main(int argc, char** argv) try {
     using namespace shortq::cli;
     std::setlocale(LC_CTYPE, "C.UTF-8");  // For the width of characters; results are UTF-8.
     std::signal(SIGPIPE, SIG_IGN);        // `| head -1` is no fault: a failed write tells.
-    const auto line = parse_options(argc, argv);
+    auto line = parse_options(argc, argv);
     if (!line) return usage_error(line.error().message);
     if (!line->print.empty()) {
         std::cout << line->print;
         return kExitOk;
     }
+    if (line->options.hash_password) return hash_password_line(line->options.connect.user);
+    if (const auto found = find_password(line->options); !found)
+        return usage_error(found.error().message);
     if (wants_prompt(line->options)) return run_prompt(line->options);
     const auto queries = collect_queries(line->options);
     if (!queries) return usage_error(queries.error().message);

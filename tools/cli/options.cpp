@@ -86,8 +86,18 @@ void declare_where(CLI::App& app, Raw& raw, Options& options) {
     app.add_option("--wait", raw.wait, "Wait up to SEC seconds for a worker to be ready")
         ->type_name("SEC")
         ->check(seconds());
-    app.add_option("--user", options.connect.user, "Name to show in shortq.clients")
+    app.add_option("--user", options.connect.user,
+                   "Your name at the server, shown in shortq.clients")
         ->type_name("NAME");
+    app.add_option("--password-file", options.password_file,
+                   "Its first line is the password; default: $SHORTQ_PASSWORD, else asked for")
+        ->type_name("FILE");
+    app.add_option("--server-key", options.connect.server_key,
+                   "Encrypt: the server's public key, or the file that has it")
+        ->type_name("KEY");
+    app.add_flag("--hash-password", options.hash_password,
+                 "Make a line for the server's --users FILE from a password that is asked for, or "
+                 "read from stdin");
 }
 
 void declare_what(CLI::App& app, Raw& raw, Options& options) {

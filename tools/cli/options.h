@@ -17,6 +17,8 @@ enum class Switch : std::uint8_t { kAuto, kOn, kOff };
 
 struct Options {
     ConnectOptions connect;
+    std::string password_file;
+    bool hash_password = false;  // Only that: a line for the users file.
     bool sync = false;
     std::string file;  // "-" is stdin; empty: none.
     std::vector<std::string> queries;

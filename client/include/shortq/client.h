@@ -31,6 +31,11 @@ struct ConnectOptions {
     bool wait_until_ready = false;
     std::string agent{};  // Program and version, in shortq.clients. Empty: the library's own.
     std::string user{};
+    // For a server that was started with --users; kept for reconnecting. Empty: none.
+    std::string password{};
+    // Public key of a server that was started with --curve-keys: its 40 characters, or the name of
+    // the file that --make-keys wrote. All is encrypted then. Empty: nothing is.
+    std::string server_key{};
 };
 
 // How far a request is, as far as is known.

@@ -1,7 +1,10 @@
 # Completion of shortq for fish.
 complete -c shortq -s p -l port -x -d 'Native port'
 complete -c shortq -l listen -x -d 'Address to listen on'
-complete -c shortq -l insecure -d 'Listen on any address, without authentication'
+complete -c shortq -l users -r -F -d 'Who may come in'
+complete -c shortq -l curve-keys -r -F -d 'Secret key of the native door'
+complete -c shortq -l make-keys -d 'Write a pair of keys'
+complete -c shortq -l insecure -d 'Listen on any address, without password or encryption'
 complete -c shortq -l window -x -d 'Requests a worker may hold'
 complete -c shortq -l policy -x -a 'shortest-queue round-robin random' -d 'How a worker is chosen'
 complete -c shortq -l timeout -x -d 'The longest a request may take'
