@@ -27,7 +27,7 @@ struct ClientDoorOptions {
     std::uint64_t result_bytes_max = 0;
     std::uint32_t pending_per_client_max = 0;
     std::chrono::nanoseconds stall{0};  // Who takes nothing for so long is cut off. 0: nobody is.
-    std::string secret_key;             // CURVE, Z85. Empty: nothing is encrypted.
+    std::string secret_key{};           // CURVE, Z85. Empty: nothing is encrypted.
 };
 
 // Whether who said hello may come in.
