@@ -39,6 +39,7 @@ class Connection:
     def __init__(self, options: ConnectOptions) -> None:
         self._process = os.getpid()
         self._connect_timeout = options.connect_timeout
+        self._server_key = options.server_key
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)  # The phase.
         self._session = Session(options, self._process)
@@ -139,7 +140,7 @@ class Connection:
 
     def _run(self) -> None:
         try:
-            transport = Transport()
+            transport = Transport(self._server_key)
             try:
                 self._serve(transport)
             finally:
@@ -172,6 +173,8 @@ class Connection:
             now = time.monotonic()
             if changes.disconnected:
                 self._session.disconnected(now)
+            if changes.hung_up or changes.mismatch:
+                self._session.handshake_failed(now, changes.mismatch)
             if changes.refused:
                 self._session.refused(now)
             self._session.tick(now)

@@ -42,6 +42,7 @@ class SessionTimes:
     silence_alone     with one endpoint there is nothing to win by leaving early: a server that was
                       paused comes back with every request it holds.
     hello_first       patience per attempt; doubles each round, up to hello_longest.
+    hello_judged      with a password: a server may let whoever guessed before wait.
     attempt_gap       between the starts of two attempts.
     lost_patience     requests without a connection end after this long.
     deadline_slack    what a request's own deadline leaves to the server, to answer itself.
@@ -51,6 +52,7 @@ class SessionTimes:
     silence_alone: float = 15
     hello_first: float = 1
     hello_longest: float = 8
+    hello_judged: float = 10
     attempt_gap: float = 0.1
     lost_patience: float = 30
     deadline_slack: float = 2
@@ -58,6 +60,7 @@ class SessionTimes:
 
 _HEARTBEAT_DEFAULT = 1.0
 _ROUNDS_MAX = 8
+_HUNG_UP_MAX = 3  # In between, a server may have been restarted.
 _DEADLINES_KEPT = 64
 
 
@@ -85,6 +88,7 @@ class Session:
         self._lost_at = 0.0
         self._ever_open = False
         self._answered_not_ready = False
+        self._hung_up = 0  # Handshakes that the other end ended, in a row.
         self._refusal: Optional[Error] = None
         # Open.
         self._heartbeat = _HEARTBEAT_DEFAULT
@@ -98,7 +102,7 @@ class Session:
 
     def start(self, now: float) -> None:
         self._lost_at = now
-        if problem := _problem_of_user(self._options.user):
+        if problem := _problem_of_credentials(self._options):
             self.abandon(make_error(ErrorCode.BAD_REQUEST, problem))
         else:
             self._open_next(now)
@@ -215,7 +219,11 @@ class Session:
         self._attempt_started = now
         self._next_attempt = now + patience
         self._actions.append(Open(endpoint))
-        self._send(self._hello)
+        if self._options.password:
+            self._next_attempt = now + self._times.hello_judged
+            self._send(self._hello, (self._options.password.encode("utf-8"),))
+        else:
+            self._send(self._hello)
 
     def _schedule_attempt(self, now: float) -> None:
         self._next_attempt = max(now, self._attempt_started + self._times.attempt_gap)
@@ -346,6 +354,7 @@ class Session:
             self._schedule_attempt(now)
             return
         self._refusal = None
+        self._hung_up = 0
         self._session = welcome.session
         self.server = ServerInfo(
             self.server.endpoint,
@@ -427,6 +436,37 @@ class Session:
             self._refusal = error  # Told if no later attempt succeeds.
             self._schedule_attempt(now)
 
+    def handshake_failed(self, now: float, mismatch: bool) -> None:
+        """The two ends did not come together: one of them encrypts and the other does not
+        (`mismatch`), or the other end hung up, as it does on who has another server's key."""
+        if self.phase is not Phase.GREETING:
+            return
+        where, encrypts = self.server.endpoint, bool(self._options.server_key)
+        if mismatch:
+            message = (
+                f"this client encrypts, and the server at {where} does not: it was started "
+                "without --curve-keys"
+                if encrypts
+                else f"the server at {where} wants encryption (or is no shortq): give its "
+                "public key (server_key)"
+            )
+            self.abandon(make_error(ErrorCode.DENIED, message, where))
+            return
+        self._hung_up += 1
+        message = (
+            f"cannot agree on encryption with the server at {where}: is the server key its own, "
+            "and was it started with --curve-keys?"
+            if encrypts
+            else f"the server at {where} hangs up at once; if it wants encryption, give its "
+            "public key (server_key)"
+        )
+        self._refusal = make_error(ErrorCode.CONNECTION, message, where)
+        may_still_start = self._ever_open or self._options.wait_until_ready
+        if self._hung_up >= _HUNG_UP_MAX and encrypts and not may_still_start:
+            self.abandon(make_error(ErrorCode.DENIED, message, where))
+        elif len(self._options.endpoints) > 1:
+            self._schedule_attempt(now)
+
     # ---- time ----
 
     def tick(self, now: float) -> None:
@@ -506,6 +546,20 @@ def _problem_of_user(user: str) -> str:
         return "the user's name is not valid Unicode"
     if len(encoded) > limits.USER_BYTES_MAX:  # A name cut short may be another user's.
         return f"the user's name has more than {limits.USER_BYTES_MAX} bytes"
+    return ""
+
+
+def _problem_of_credentials(options: ConnectOptions) -> str:
+    if problem := _problem_of_user(options.user):
+        return problem
+    try:
+        encoded = options.password.encode("utf-8")
+    except UnicodeEncodeError:
+        return "the password is not valid Unicode"
+    if len(encoded) > limits.PASSWORD_BYTES_MAX:
+        return f"the password has more than {limits.PASSWORD_BYTES_MAX} bytes"
+    if options.password and not options.user:
+        return "a password needs a user's name"
     return ""
 
 

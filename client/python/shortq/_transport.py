@@ -20,7 +20,15 @@ from shortq.errors import ErrorCode, make_error
 _LINGER_MS = 200  # How long a goodbye may take to leave when a socket closes.
 _RECONNECT_MS = 100
 _COPIED_BELOW = 4096  # Small frames are copied: they would keep a whole read buffer alive.
-_EVENTS = zmq.EVENT_DISCONNECTED | zmq.EVENT_CONNECT_RETRIED | zmq.EVENT_MONITOR_STOPPED
+_MISMATCHES = (zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL, zmq.EVENT_HANDSHAKE_FAILED_AUTH)
+_EVENTS = (
+    zmq.EVENT_DISCONNECTED
+    | zmq.EVENT_CONNECT_RETRIED
+    | zmq.EVENT_MONITOR_STOPPED
+    | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+    | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+    | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+)
 
 
 def check_endpoint(endpoint: str) -> None:
@@ -53,10 +61,38 @@ class Changes:
 
     disconnected: bool = False
     refused: bool = False
+    hung_up: bool = False  # During the handshake; it does not say why.
+    mismatch: bool = False  # One end encrypts, the other does not; or it speaks no ZeroMQ.
+
+
+def find_server_key(key_or_file: str) -> str:
+    """The 40 characters (Z85) that a text is, or that a file of that name has as a line. Raises
+    BadRequestError."""
+    if not key_or_file or _is_key(key_or_file):
+        return key_or_file
+    try:
+        with open(key_or_file, encoding="utf-8") as file:
+            keys = [line.strip() for line in file if _is_key(line.strip())]
+    except (OSError, ValueError):
+        keys = []
+    if keys:
+        return keys[0]
+    raise make_error(
+        ErrorCode.BAD_REQUEST,
+        f'no server key: "{key_or_file}" is neither a key of 40 characters nor a file that has '
+        "one (shortq --make-keys makes NAME.public)",
+    )
+
+
+def _is_key(text: str) -> bool:
+    return len(text) == 40 and " " not in text and text.isascii()
 
 
 class Transport:
-    def __init__(self) -> None:
+    def __init__(self, server_key: str = "") -> None:
+        self._server_key = server_key
+        # A pair that lasts as long as this: it identifies nobody.
+        self._keys = zmq.curve_keypair() if server_key else None
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._dealer: Optional[zmq.Socket[bytes]] = None
         self._monitor: Optional[zmq.Socket[bytes]] = None
@@ -70,6 +106,9 @@ class Transport:
         dealer.sndhwm = 0  # Bounded by the server's limit of open requests.
         dealer.tcp_keepalive = 1
         _allow_ipv6(dealer, endpoint)
+        if self._keys is not None:
+            dealer.curve_serverkey = self._server_key.encode("ascii")
+            dealer.curve_publickey, dealer.curve_secretkey = self._keys
         self._opened += 1
         address = f"inproc://monitor{self._opened}"
         dealer.monitor(address, _EVENTS)
@@ -108,7 +147,7 @@ class Transport:
         return [_view(frame.buffer) for frame in frames]
 
     def changes(self) -> Changes:
-        disconnected = refused = False
+        disconnected = refused = hung_up = mismatch = False
         while self._monitor is not None:
             try:
                 event = self._monitor.recv_multipart(flags=zmq.DONTWAIT)
@@ -117,7 +156,9 @@ class Transport:
             kind = struct.unpack_from("=H", event[0])[0]
             disconnected |= kind == zmq.EVENT_DISCONNECTED
             refused |= kind == zmq.EVENT_CONNECT_RETRIED
-        return Changes(disconnected, refused)
+            hung_up |= kind == zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+            mismatch |= kind in _MISMATCHES
+        return Changes(disconnected, refused, hung_up, mismatch)
 
     def wait(self, wake_descriptor: int, longest: float) -> None:
         """Until a message, a change, or the descriptor is readable, or the time (s) is over."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional, Union
 from shortq import _wire as wire
 from shortq._connection import Connection, Reply
 from shortq._parameters import encode_parameters
-from shortq._transport import check_endpoint
+from shortq._transport import check_endpoint, find_server_key
 from shortq._version import __version__
 from shortq._wire import Priority
 from shortq.errors import Error, ErrorCode, make_error
@@ -330,6 +330,8 @@ def connect(
     wait_until_ready: bool = False,
     user: str = "",
     agent: str = "",
+    password: str = "",
+    server_key: str = "",
 ) -> Client:
     """A client of the shortq server at tcp://127.0.0.1:5001, or `where`.
 
@@ -339,6 +341,9 @@ def connect(
     wait_until_ready  keep trying within connect_timeout until a worker can answer, not only the
                       primary.
     agent             program and version, shown in shortq.clients.
+    user, password    for a server that was started with --users.
+    server_key        public key of a server that was started with --curve-keys: its 40
+                      characters, or the file that has it. All is encrypted then.
 
     Raises ConnectionLostError if no endpoint answered in time, DeniedError, BadRequestError for a
     malformed endpoint or a server of another protocol version.
@@ -349,5 +354,7 @@ def connect(
         wait_until_ready,
         agent or f"shortq-python/{__version__}",
         user,
+        password,
+        find_server_key(server_key),
     )
     return Client(options)

@@ -35,6 +35,8 @@ class ConnectOptions:
     wait_until_ready: bool = False
     agent: str = ""
     user: str = ""
+    password: str = dataclasses.field(default="", repr=False)
+    server_key: str = ""  # Z85, 40 characters; empty: nothing is encrypted.
 
 
 @dataclasses.dataclass(frozen=True)

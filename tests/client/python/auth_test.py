@@ -1,0 +1,78 @@
+"""Goal: the client gets in where it is meant to, and says why where not. Method: real servers with
+a users file, without encryption and with it.
+"""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+import shortq
+from servers import PATIENCE, Server
+
+
+def _program(name: str) -> pathlib.Path:
+    return pathlib.Path(os.environ["SHORTQ_PROGRAMS"]) / name
+
+
+class AuthTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = pathlib.Path(
+            self.enterContext(tempfile.TemporaryDirectory(prefix="shortq-python-"))
+        )
+        self.users = folder / "users"
+        line = subprocess.run(
+            [_program("shortq-cli"), "--hash-password", "--user", "alice"],
+            input="wonderland\n", stdout=subprocess.PIPE, text=True, check=True,
+        ).stdout
+        self.users.write_text(line, encoding="utf-8")
+        self.users.chmod(0o600)
+        for name in ("server", "other"):
+            subprocess.run(
+                [_program("shortq"), "--make-keys", folder / name],
+                stdout=subprocess.DEVNULL, check=True,
+            )
+        self.folder = folder
+
+    def serve(self, encrypted: bool) -> Server:
+        keys = ["--curve-keys", str(self.folder / "server.secret")] if encrypted else []
+        return self.enterContext(
+            Server("--users", str(self.users), *keys, engine="test", workers=1)
+        )
+
+    def test_the_right_password_opens_and_no_other(self) -> None:
+        for encrypted in (False, True):
+            server = self.serve(encrypted)
+            key = str(self.folder / "server.public") if encrypted else ""
+            with server.connect(user="alice", password="wonderland", server_key=key) as client:
+                self.assertEqual(client.deferred("echo hello").scalar(), "hello")
+            for user, password in (("alice", "guess"), ("bob", "wonderland")):
+                with self.assertRaisesRegex(shortq.DeniedError, "wrong user name or password"):
+                    server.connect(user=user, password=password, server_key=key)
+            with self.assertRaisesRegex(shortq.DeniedError, "wants a user's name and a password"):
+                server.connect(user="alice", server_key=key)
+
+    def test_who_does_not_encrypt_alike_is_told_so_soon(self) -> None:
+        server = self.serve(True)
+        begun = time.monotonic()
+        with self.assertRaisesRegex(shortq.DeniedError, "wants encryption"):
+            server.connect(user="alice", password="wonderland", connect_timeout=PATIENCE)
+        with self.assertRaisesRegex(shortq.DeniedError, "is the server key its own"):
+            server.connect(
+                user="alice",
+                password="wonderland",
+                server_key=str(self.folder / "other.public"),
+                connect_timeout=PATIENCE,
+            )
+        self.assertLess(time.monotonic() - begun, PATIENCE / 2)
+        with self.assertRaisesRegex(shortq.BadRequestError, "no server key"):
+            server.connect(server_key="nonsense")
+
+    def test_options_show_no_password(self) -> None:
+        self.assertNotIn("secret", repr(shortq.options.ConnectOptions(password="secret")))
+
+
+if __name__ == "__main__":
+    unittest.main()
