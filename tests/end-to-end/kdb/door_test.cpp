@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <functional>
+#include <set>
 
 #include "proto/kdb/compress.h"
 #include "tests/end-to-end/harness.h"
@@ -15,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr std::string_view kHello{"desk:secret\x03\0", 13};
@@ -25,7 +28,10 @@ class KdbDoorTest : public ::testing::Test {
 protected:
     // Commands of the test engine.
     explicit KdbDoorTest(std::vector<std::string> options = {"--engine", "test"})
-        : server_(arguments(std::move(options))), port_(kdb_port(server_.log())) {}
+        : KdbDoorTest([&](const TemporaryFolder&) { return options; }) {}
+    using Options = std::function<std::vector<std::string>(const TemporaryFolder&)>;
+    explicit KdbDoorTest(const Options& options)
+        : server_(arguments(options(folder_))), port_(kdb_port(server_.log())) {}
 
     std::vector<std::string> arguments(std::vector<std::string> options) const {
         options.insert(options.begin(), {"--kdb-port", "0"});
@@ -340,6 +346,49 @@ TEST_F(KdbLimitTest, WhatWaitsTooLongIsAnErrorInItsTurn) {
                 AllOf(StartsWith("error: too_large: "), HasSubstr("--kdb-max-result-bytes")));
     client.deferred("select 1");
     EXPECT_EQ(client.text(), "1") << "the limit is for what waits";
+}
+
+// ---- Users
+
+class KdbUsersTest : public KdbDoorTest {
+protected:
+    KdbUsersTest()
+        : KdbDoorTest([](const TemporaryFolder& folder) -> std::vector<std::string> {
+              return {"--engine", "test", "--users", users(folder)};
+          }) {}
+
+    static std::string users(const TemporaryFolder& folder) {
+        const auto line =
+            run(shortq_cli_program().string(), {"--hash-password", "--user", "desk"}, "secret\n");
+        const auto path = folder.write("users", line.out);
+        std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+        return path;
+    }
+    [[nodiscard]] std::optional<std::uint8_t> greet(std::string greeting) const {
+        return KdbClient(port_).greet(greeting + std::string("\x03\0", 2));
+    }
+};
+
+TEST_F(KdbUsersTest, OnlyTheRightPasswordIsLetIn) {
+    EXPECT_EQ(greet("desk:wrong-one"), std::nullopt);
+    EXPECT_EQ(greet("nobody-known:secret"), std::nullopt);
+    EXPECT_EQ(greet("desk:"), std::nullopt);
+    EXPECT_EQ(greet("desk"), std::nullopt);
+    EXPECT_EQ(greet(":"), std::nullopt);
+    EXPECT_EQ(greet("desk:secret"), 3);
+    for (const auto* told : {"secret", "wrong-one", "nobody-known"})
+        EXPECT_THAT(server_.log(), Not(HasSubstr(told)));
+    EXPECT_THAT(server_.log(), HasSubstr("desk")) << "an attack on a known user can be seen";
+}
+
+// What comes with the handshake waits until the password is judged.
+TEST_F(KdbUsersTest, RequestsMayFollowAPasswordAtOnce) {
+    KdbClient client(port_);
+    const auto request = kdb::encode_message(kdb::text_of("echo a"), kdb::Kind::kAsync);
+    std::string bytes("desk:secret\x03\0", 13);
+    bytes.append(reinterpret_cast<const char*>(request.data()), request.size());
+    EXPECT_EQ(client.greet(bytes), 3);
+    EXPECT_EQ(client.text(), "a");
 }
 
 class KdbDispatchTest : public KdbDoorTest {
