@@ -169,6 +169,11 @@ ClientSays ClientDoor::check_password() {
     if (arriving_.user.empty() || in_.bodies.empty())
         return refuse(0, ErrorCode::kDenied, "this server wants a user's name and a password");
     auto& body = in_.bodies.front();
+    if (body.size() > proto::kPasswordBytesMax || in_.bodies.size() > 1) {
+        return refuse_malformed(0, ErrorCode::kBadRequest,
+                                fmt::format("a hello has one body, a password of at most {} bytes",
+                                            proto::kPasswordBytesMax));
+    }
     auth::Secret password(body.to_string_view());
     auth::wipe(body.data(), body.size());
     // Who says hello again while it is looked at has had the one answer that is to come.

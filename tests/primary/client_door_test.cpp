@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <optional>
 
+#include "primary/auth/password_hash.h"
 #include "tests/temporary_folder.h"
 #include "worker/engine/unique_fd.h"
 
@@ -254,6 +256,36 @@ TEST_F(ClientDoorTest, AServedSocketIsAnErrorAndAnAbandonedOneIsNot) {
     ClientDoor first(context_, {.endpoint = "ipc://" + path.string()});
     EXPECT_EQ(first.endpoint(), "ipc://" + path.string());
     EXPECT_THROW(ClientDoor(context_, {.endpoint = first.endpoint()}), zmq::error_t);
+}
+
+// A guarded door lets nobody in before the verdict, gives each hello one, and holds no more of a
+// password than one may have.
+TEST_F(ClientDoorTest, AGuardedDoorWaitsForTheVerdict) {
+    std::promise<HelloJudged> told;
+    auth::Authenticator authenticator(
+        {{"ann", auth::hash_password("secret", auth::kLeastCost).value()}});
+    door_.guard(authenticator, [&](HelloJudged hello) { told.set_value(std::move(hello)); });
+    const proto::Hello hello{.user = "ann"};
+    peer_.send(hello);
+    EXPECT_TRUE(std::holds_alternative<Nothing>(next()));
+    EXPECT_EQ(peer_.receive_error().code, ErrorCode::kDenied);
+    for (const auto& bodies :
+         {std::vector<std::string>{std::string(256, 'x')}, {"secret", "more"}}) {
+        peer_.send(hello, bodies);
+        EXPECT_TRUE(std::holds_alternative<Nothing>(next()));
+        EXPECT_EQ(peer_.receive_error().code, ErrorCode::kBadRequest);
+    }
+    for (int i = 0; i < 2; ++i) {  // The second asks while the first is looked at: one verdict.
+        peer_.send(hello, {"secret"});
+        EXPECT_TRUE(std::holds_alternative<Nothing>(next()));
+    }
+    const auto verdict = told.get_future().get();
+    EXPECT_EQ(verdict.verdict, auth::Verdict::kAccepted);
+    EXPECT_TRUE(door_.judged(verdict));
+    EXPECT_FALSE(door_.judged(verdict)) << "it was for one hello";
+    door_.admit(kClient, 2, 1);
+    static_cast<void>(std::get<proto::Welcome>(peer_.receive()));
+    EXPECT_EQ(door_.facts(kClient)->user, "ann");
 }
 
 }  // namespace
