@@ -34,6 +34,7 @@ Result<std::string> hash_password(std::string_view password, HashCost cost) {
 
 bool matches_password(const std::string& hash, std::string_view password) {
     start_sodium();
+    if (password.empty()) password = "";  // Of which there are bytes to point at.
     return crypto_pwhash_str_verify(hash.c_str(), password.data(), password.size()) == 0;
 }
 
