@@ -77,6 +77,7 @@ private:
         std::uint64_t bytes = 0;
         std::uint64_t sent = 0;
         std::uint64_t taken = 0;
+        bool beats = true;  // Else its silence means nothing.
         core::Time heard{0};
         core::Time pinged{0};      // Or since when it has something unanswered.
         core::Time blocked_at{0};  // Since then it has been behind and has taken nothing.

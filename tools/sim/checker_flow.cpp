@@ -6,10 +6,12 @@
 namespace shortq::sim {
 
 void Checker::see(const core::ClientOpened& action) {
-    if (!event_as<core::ClientArrived>()) fail("a client opened without having arrived");
+    const auto* arrived = event_as<core::ClientArrived>();
+    if (arrived == nullptr) fail("a client opened without having arrived");
     const auto [at, fresh] = clients_.emplace(action.client, Client{});
     if (!fresh) fail("a client id was used twice");
     at->second.heard = now_;
+    at->second.beats = arrived == nullptr || arrived->heartbeats;
 }
 
 void Checker::see(const core::ClientClosed& action) {
@@ -17,7 +19,7 @@ void Checker::see(const core::ClientClosed& action) {
     if (at == clients_.end()) return fail("an unknown client was closed");
     auto& client = at->second;
     const auto* lost = event_as<core::ClientLost>();
-    const bool silent = options_.client_silence_max != core::Duration{0} &&
+    const bool silent = client.beats && options_.client_silence_max != core::Duration{0} &&
                         now_ - client.heard >= options_.client_silence_max;
     const bool stalled = options_.stall != core::Duration{0} && behind(client) &&
                          now_ - client.blocked_at >= options_.stall;
@@ -38,6 +40,7 @@ void Checker::see(const core::PingClient& action) {
     auto* const client = find(action.client);
     if (client == nullptr) return fail("an unknown client was pinged");
     if (client->unanswered.empty()) fail("a client was pinged that waits for nothing");
+    if (!client->beats) fail("a client was pinged whose silence means nothing");
     client->pinged = now_;
 }
 

@@ -117,6 +117,7 @@ void Checker::check_silence() {
         }
     }
     for (const auto& [id, client] : clients_) {
+        if (!client.beats) continue;
         if (now_ - client.heard > options_.client_silence_max) fail("a silent client is kept");
         if (!client.unanswered.empty() && now_ - client.pinged > 2 * options_.ping_interval) {
             fail("a client that waits is not pinged");

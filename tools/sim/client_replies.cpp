@@ -29,6 +29,20 @@ void Clients::read(Client& client, const ToClient& message) {
     if (message.last) end(client, id, message);
 }
 
+// A kdb+ client knows no ids: a reply is to the oldest request that waits on its line.
+void Clients::read_in_order(Client& client, const ToClient& message) {
+    auto& line = client.lines[message.line];
+    const auto id = message.receipt.client_request;
+    if (line.empty()) return fail(client, id, "a reply, and it waits for none");
+    const auto due = line.front();
+    line.pop_front();
+    const auto& asked = client.asked.at(due);
+    if (id != due) fail(client, due, "another one's reply came in its turn");
+    if (!message.error && message.words != asked.payload.words)
+        fail(client, due, "the reply is to somebody else's words");
+    client.asked.erase(due);
+}
+
 // A later attempt begins anew, unless the reader has already been given rows of this one.
 bool Clients::in_sequence(Asked& asked, const ToClient& message) {
     const auto& receipt = message.receipt;

@@ -37,8 +37,10 @@ void Clients::ask(Client& client) {
     } else {
         ++asked.finals_due;  // Refused as a duplicate, or answered anew if the first has just been.
     }
+    if (client.kdb) client.lines[line_of(request.mode)].push_back(request.client_request);
     send(client, asked.request, asked.payload);
-    if (ground_.fault(ground_.scenario.cancel)) plan_cancel(client, request.client_request);
+    if (!client.kdb && ground_.fault(ground_.scenario.cancel))
+        plan_cancel(client, request.client_request);
     maybe_misfortune(client);
 }
 
@@ -65,13 +67,19 @@ core::RequestArrived Clients::draw_request(Client& client) {
     auto& dice = ground_.dice;
     const auto& scenario = ground_.scenario;
     core::RequestArrived request;
-    const bool again = client.last_request > 0 && dice.chance(0.01);  // A duplicate, perhaps.
+    const bool again =
+        !client.kdb && client.last_request > 0 && dice.chance(0.01);  // A duplicate, perhaps.
     request.client_request = again ? client.last_request : ++client.last_request;
     request.mode = dice.chance(scenario.sync) ? core::Mode::kSync : core::Mode::kDeferred;
     request.priority = static_cast<core::Priority>(dice.below(3));
     request.streaming = dice.chance(scenario.streaming);
     request.bytes = dice.between(1, 500);
     request.fingerprint = dice.below(scenario.fingerprints + 1);  // 0: not known.
+    if (client.kdb) {  // Its protocol says nothing of the rest.
+        request.priority = core::Priority::kNormal;
+        request.streaming = false;
+        return request;
+    }
     if (dice.chance(scenario.deadline)) {
         request.timeout = dice.exponential(scenario.service * 20) + 1ms;
     }

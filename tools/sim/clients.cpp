@@ -37,6 +37,8 @@ void Clients::create() {
     auto& client = clients_.emplace_back();
     client.number = clients_.size() - 1;
     client.deaf = ground_.fault(ground_.scenario.deaf_client);
+    client.kdb = ground_.dice.chance(ground_.scenario.kdb_client);
+    if (client.kdb) client.deaf = false;  // What it does not read waits at the door.
     connect(client);
 }
 
@@ -45,15 +47,19 @@ void Clients::connect(Client& client) {
     connections_.push_back({.client = client.number, .open = true, .up = {}, .down = {}});
     client.welcome = false;
     client.taken = 0;
-    send(client, core::ClientArrived{});
-    beat(client.connection);
+    send(client, core::ClientArrived{.heartbeats = !client.kdb});
+    if (!client.kdb) beat(client.connection);
 }
 
 // Deferred requests are sent again once it is welcome; a sync one may have had its effect, so its
 // asker is told that the connection was lost.
 void Clients::connect_again(Client& client) {
-    connections_[static_cast<std::size_t>(client.connection)].open = false;
+    hang_up(client);
     client.unread.clear();
+    if (client.kdb) {  // Nothing is sent again: what it asked is gone with its connection.
+        client.asked.clear();
+        client.lines = {};
+    }
     std::erase_if(client.asked,
                   [](const auto& entry) { return entry.second.request.mode == core::Mode::kSync; });
     connect(client);
@@ -85,13 +91,22 @@ void Clients::send(Client& client, core::Event event, const Payload& payload) {
     ground_.time.at(connection.up.arrival(ground_),
                     [this, message = FromClient{.connection = client.connection,
                                                 .event = std::move(event),
-                                                .payload = payload}] { primary_.arrive(message); });
+                                                .payload = payload,
+                                                .kdb = client.kdb}] { primary_.arrive(message); });
 }
 
 // What it had sent still arrives. The primary learns of its end when it next writes to it.
 void Clients::die(Client& client) {
     client.alive = false;
+    hang_up(client);
+}
+
+// The end of a kdb+ client's connection is seen at once.
+void Clients::hang_up(const Client& client) {
     connections_[static_cast<std::size_t>(client.connection)].open = false;
+    if (!client.kdb) return;
+    ground_.time.after(ground_.latency(),
+                       [this, connection = client.connection] { primary_.lose(connection); });
 }
 
 void Clients::fall_silent(Client& client) {
@@ -128,7 +143,7 @@ void Clients::receive(Client& client, const ToClient& message) {
         case ToClient::Kind::kPing:
             return;  // Its beats say that it lives.
         case ToClient::Kind::kReply:
-            return read(client, message);
+            return client.kdb ? read_in_order(client, message) : read(client, message);
     }
 }
 

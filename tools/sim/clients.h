@@ -2,11 +2,13 @@
 // come back; and each keeps account of what it was told.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <vector>
 
 #include "tools/sim/ground.h"
+#include "tools/sim/kdb_door.h"
 #include "tools/sim/messages.h"
 
 namespace shortq::sim {
@@ -44,12 +46,15 @@ private:
         ConnectionId connection{};
         bool welcome = false;
         bool alive = true;
+        bool kdb = false;
         bool deaf = false;             // Does not read its connection.
         std::vector<ToClient> unread;  // Then.
         std::uint64_t last_request = 0;
         std::uint64_t taken = 0;       // Bytes of replies, in this session.
         std::uint32_t generation = 0;  // The latest that answered it.
         std::map<std::uint64_t, Asked> asked;
+        // kdb+: what is unanswered, in the order in which its replies have to come.
+        std::array<std::deque<std::uint64_t>, kLines> lines;
     };
     struct Connection {
         std::size_t client = 0;
@@ -65,6 +70,7 @@ private:
     void beat(ConnectionId id);
     void send(Client& client, core::Event event, const Payload& payload = {});
     void die(Client& client);
+    void hang_up(const Client& client);
     void fall_silent(Client& client);
     void receive(Client& client, const ToClient& message);
     void welcome(Client& client);
@@ -79,6 +85,7 @@ private:
 
     // client_replies.cpp: what they are told.
     void read(Client& client, const ToClient& message);
+    void read_in_order(Client& client, const ToClient& message);
     void end(Client& client, std::uint64_t id, const ToClient& message);
     [[nodiscard]] bool in_sequence(Asked& asked, const ToClient& message);
     void give_credit(Client& client, const Asked& asked, const ToClient& message);

@@ -1,6 +1,7 @@
 // tools/sim/messages.h: what simulated clients, primary and workers send each other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -29,6 +30,7 @@ struct FromClient {
     ConnectionId connection{};
     core::Event event;
     Payload payload;
+    bool kdb = false;  // Through the in-order door.
 };
 
 // From a worker, or about its process. `words` as in the request that a reply is to.
@@ -46,6 +48,7 @@ struct ToClient {
     bool engine_error = false;
     std::uint64_t words = 0;  // Of a result or an engine's error.
     std::uint64_t bytes = 0;
+    std::size_t line = 0;  // To kdb+ clients, who know no ids: deferred or sync.
 };
 
 }  // namespace shortq::sim

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 #include "tools/sim/clients.h"
@@ -83,6 +84,7 @@ void Primary::take(FromClient message) {
     if (!std::holds_alternative<core::ClientArrived>(event)) {
         const auto session = sessions_.find(from_client_.connection);
         if (session == sessions_.end()) {
+            if (from_client_.kdb) return;  // Its connection is over, and so is all that it said.
             ToClient answer;
             answer.kind = ToClient::Kind::kUnknownSession;
             clients_->carry(from_client_.connection, answer);
@@ -93,6 +95,11 @@ void Primary::take(FromClient message) {
                 if constexpr (requires { one.client; }) one.client = session->second;
             },
             event);
+        const auto* request = std::get_if<core::RequestArrived>(&event);
+        if (from_client_.kdb && request != nullptr)
+            kdb_door_.expect(from_client_.connection, *request);
+    } else if (from_client_.kdb) {
+        kdb_door_.open(from_client_.connection);
     }
     step(event);
 }
@@ -150,6 +157,7 @@ void Primary::carry_out(const core::ClientOpened& action) {
 void Primary::carry_out(const core::ClientClosed& action) {
     const auto connection = connections_.find(action.client);
     if (connection == connections_.end()) return;
+    kdb_door_.close(connection->second);
     sessions_.erase(connection->second);
     connections_.erase(connection);
 }
@@ -203,7 +211,29 @@ void Primary::carry_out(const Order& order) {
 
 void Primary::tell(core::ClientId client, ToClient message) {
     const auto connection = connections_.find(client);
-    if (connection != connections_.end()) clients_->carry(connection->second, message);
+    if (connection == connections_.end()) return;
+    if (message.kind == ToClient::Kind::kReply && kdb_door_.has(connection->second))
+        return tell_in_order(connection->second, client, message);
+    clients_->carry(connection->second, message);
+}
+
+// The door takes whatever comes, at once, and says so; its client reads whole replies in their
+// turn.
+void Primary::tell_in_order(ConnectionId connection, core::ClientId client,
+                            const ToClient& message) {
+    core::CreditArrived credit{.client = client,
+                               .client_request = message.receipt.client_request,
+                               .attempt = message.receipt.attempt,
+                               .bytes = std::numeric_limits<std::uint64_t>::max()};
+    ground_.time.after(core::Duration{0}, [this, credit, last = message.last]() mutable {
+        if (!last) arrive(credit);
+        credit.client_request = 0;
+        credit.attempt = 0;
+        arrive(credit);
+    });
+    if (!message.last) return;
+    for (const auto& reply : kdb_door_.finish(connection, message))
+        clients_->carry(connection, reply);
 }
 
 }  // namespace shortq::sim

@@ -11,6 +11,7 @@
 #include "primary/core/dispatcher.h"
 #include "tools/sim/checker.h"
 #include "tools/sim/ground.h"
+#include "tools/sim/kdb_door.h"
 #include "tools/sim/messages.h"
 
 namespace shortq::sim {
@@ -74,6 +75,7 @@ private:
     template <class Order>
     void carry_out(const Order& order);  // To a worker.
     void tell(core::ClientId client, ToClient message);
+    void tell_in_order(ConnectionId connection, core::ClientId client, const ToClient& message);
 
     Ground& ground_;
     Record record_;
@@ -89,6 +91,7 @@ private:
     std::vector<core::Action> out_;
     std::map<ConnectionId, core::ClientId> sessions_;
     std::map<core::ClientId, ConnectionId> connections_;
+    KdbDoor kdb_door_;
     std::vector<std::optional<Payload>> payloads_;  // By slot; none: released.
     FromClient from_client_;                        // Under way, for carry_out().
     FromWorker from_worker_;

@@ -87,6 +87,7 @@ Scenario draw_scenario(Dice& dice) {
         out.stopped_reader = sometimes(dice, 0.3, 0.1);
         out.deaf_client = sometimes(dice, 0.2, 0.2);
     }
+    out.kdb_client = sometimes(dice, 0.4, 0.8);
     return out;
 }
 

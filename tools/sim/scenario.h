@@ -35,6 +35,7 @@ struct Scenario {
     double network_hiccup = 0;  // Per message: takes long, and all behind it.
     double client_dies = 0;
     double client_leaves = 0;    // With a word.
+    double kdb_client = 0;       // Per client: behind the in-order door, without heartbeats.
     double client_cut = 0;       // Its connection breaks; it connects again.
     double client_silent = 0;    // The network between, for a while.
     double worker_crash = 0;     // Per request, not the request's fault.

@@ -133,6 +133,12 @@ mutant(takes-a-pause-for-silence dispatcher_time.cpp
 mutant(never-pings dispatcher_clients.cpp
     [[emit(PingClient{client.id});]]
     [[if (!FAULT) emit(PingClient{client.id});]])
+mutant(pings-who-has-no-heartbeat dispatcher_clients.cpp
+    [[if (!client.heartbeats) return;]]
+    [[if (!FAULT && !client.heartbeats) return;]])
+mutant(takes-silence-without-heartbeats-for-loss dispatcher_clients.cpp
+    [[return client.heartbeats && options_.client_silence_max != Duration{0};]]
+    [[return (FAULT || client.heartbeats) && options_.client_silence_max != Duration{0};]])
 mutant(waits-for-nobody-for-ever dispatcher_generations.cpp
     [[timers_.set(TimerKind::kGlobal, kUnavailable, now_ + options_.unavailable_after);]]
     [[if (!FAULT) timers_.set(TimerKind::kGlobal, kUnavailable, now_ + options_.unavailable_after);]])
