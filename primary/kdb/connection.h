@@ -15,9 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "primary/core/in_order.h"
 #include "primary/kdb/door_options.h"
 #include "primary/kdb/held_result.h"
-#include "primary/kdb/in_order.h"
 #include "proto/kdb/handshake.h"
 #include "proto/kdb/message.h"
 #include "proto/kdb/query.h"
@@ -120,7 +120,7 @@ private:
     std::uint64_t last_id_ = 0;
 
     std::unordered_map<std::uint64_t, Waiting> waiting_;
-    std::array<InOrder<Finished>, kLines> lines_;
+    std::array<core::InOrder<Finished>, kLines> lines_;
     std::uint64_t held_bytes_ = 0;       // Of results that are complete or still come.
     std::uint64_t bytes_in_memory_ = 0;  // Of these.
     SpillFile spill_file_;

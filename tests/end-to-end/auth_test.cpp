@@ -98,7 +98,7 @@ TEST_F(AuthTest, EncryptionIsNotOptional) {
 
     const Server open(test_engine(1));
     EXPECT_THAT(refusal(open, as("alice", "wonderland", path("server.public"))),
-                HasSubstr("started without --curve-keys"));
+                HasSubstr("--curve-keys"));
 }
 
 // Goal: guessing becomes slow for the guesser. Method: seven in a row; the last four wait a

@@ -1,5 +1,5 @@
 // tools/sim/kdb_door.h: the simulated primary's door for kdb+ clients: whole replies only, in the
-// order of the requests (primary/kdb/in_order.h, as in the real one).
+// order of the requests (primary/core/in_order.h, as in the real one).
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "primary/kdb/in_order.h"
+#include "primary/core/in_order.h"
 #include "tools/sim/messages.h"
 
 namespace shortq::sim {
@@ -51,7 +51,7 @@ public:
 
 private:
     struct Connection {
-        std::array<primary::InOrder<ToClient>, kLines> lines;
+        std::array<core::InOrder<ToClient>, kLines> lines;
         std::map<std::uint64_t, core::Mode> modes;  // Of unanswered requests.
     };
     std::map<ConnectionId, Connection> connections_;

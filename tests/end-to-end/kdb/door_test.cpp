@@ -80,7 +80,7 @@ TEST_F(KdbDoorTest, RequestMayFollowTheHandshakeAtOnce) {
     const auto request = kdb::encode_message(kdb::text_of("echo a"), kdb::Kind::kAsync);
     std::string bytes(kHello);
     bytes.append(reinterpret_cast<const char*>(request.data()), request.size());
-    EXPECT_EQ(client.greet(bytes), 3);
+    EXPECT_EQ(client.greet(bytes, true), 3);
     EXPECT_EQ(client.text(), "a");
 }
 
@@ -387,7 +387,7 @@ TEST_F(KdbUsersTest, RequestsMayFollowAPasswordAtOnce) {
     const auto request = kdb::encode_message(kdb::text_of("echo a"), kdb::Kind::kAsync);
     std::string bytes("desk:secret\x03\0", 13);
     bytes.append(reinterpret_cast<const char*>(request.data()), request.size());
-    EXPECT_EQ(client.greet(bytes), 3);
+    EXPECT_EQ(client.greet(bytes, true), 3);
     EXPECT_EQ(client.text(), "a");
 }
 

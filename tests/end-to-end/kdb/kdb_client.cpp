@@ -52,11 +52,11 @@ std::optional<std::size_t> KdbClient::read(std::span<std::byte> into) {
     return static_cast<std::size_t>(count);
 }
 
-std::optional<std::uint8_t> KdbClient::greet(std::string_view greeting) {
+std::optional<std::uint8_t> KdbClient::greet(std::string_view greeting, bool more_follows) {
     send(greeting);
     // Room for two, so that a second byte would be seen.
     std::array<std::byte, 2> answer{};
-    const auto count = read(answer);
+    const auto count = read(std::span(answer).first(more_follows ? 1 : 2));
     if (!count) return std::nullopt;
     if (*count != 1) give_up("the answer to the handshake is not one byte");
     return std::to_integer<std::uint8_t>(answer[0]);

@@ -32,8 +32,10 @@ public:
     // Connects and says hello; throws if it is not let in.
     KdbClient(std::uint16_t port, std::string_view greeting);
 
-    // The answer to the handshake; none: it closed the connection.
-    [[nodiscard]] std::optional<std::uint8_t> greet(std::string_view greeting);
+    // The answer to the handshake; none: it closed the connection. `more_follows`: the greeting has
+    // requests behind it, whose replies may come with the answer.
+    [[nodiscard]] std::optional<std::uint8_t> greet(std::string_view greeting,
+                                                    bool more_follows = false);
 
     void send(std::string_view bytes) const;
     void send(std::span<const std::byte> bytes) const;

@@ -1,5 +1,5 @@
-// primary/kdb/in_order.h: replies leave a connection in the order of its requests, whatever was
-// finished first. Pure; the simulator drives it, too.
+// primary/core/in_order.h: replies leave a connection in the order of its requests, whatever was
+// finished first: for doors whose clients match replies by their order only (kdb+).
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,9 @@
 #include <optional>
 #include <utility>
 
-namespace shortq::primary {
+namespace shortq::core {
 
-// One line of requests: kdb+ clients match replies by their order only, so a finished one waits for
-// those before it. Threads: one.
+// One line of requests: a finished one waits for those before it. Threads: one.
 template <class Reply>
 class InOrder {
 public:
@@ -53,4 +52,4 @@ private:
     std::size_t finished_ = 0;
 };
 
-}  // namespace shortq::primary
+}  // namespace shortq::core

@@ -1,5 +1,5 @@
 // Goal: replies leave in the order of their requests. Method: every order of finishing.
-#include "primary/kdb/in_order.h"
+#include "primary/core/in_order.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace shortq::primary {
+namespace shortq::core {
 namespace {
 
 using ::testing::ElementsAre;
@@ -52,4 +52,4 @@ TEST(InOrderTest, WhatWasNotAskedOrIsFinishedIsNoReply) {
 }
 
 }  // namespace
-}  // namespace shortq::primary
+}  // namespace shortq::core
