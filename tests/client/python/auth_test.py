@@ -57,8 +57,9 @@ class AuthTest(unittest.TestCase):
     def test_who_does_not_encrypt_alike_is_told_so_soon(self) -> None:
         server = self.serve(True)
         begun = time.monotonic()
-        with self.assertRaisesRegex(shortq.DeniedError, "wants encryption"):
-            server.connect(user="alice", password="wonderland", connect_timeout=PATIENCE)
+        # Mostly at once; if only the end of the connection is seen, when the time is over.
+        with self.assertRaisesRegex(shortq.Error, "wants encryption"):
+            server.connect(user="alice", password="wonderland")
         with self.assertRaisesRegex(shortq.DeniedError, "is the server key its own"):
             server.connect(
                 user="alice",
