@@ -19,13 +19,13 @@ bool is_key(const std::string& text) {
 
 Result<std::string> find_server_key(const std::string& key_or_file) {
     constexpr int kLinesMax = 100;  // Of a file that is one of ours.
-    if (is_key(key_or_file)) return key_or_file;
     std::ifstream file(key_or_file);
     std::string line;
     for (int i = 0; i < kLinesMax && std::getline(file, line); ++i) {
         if (line.ends_with('\r')) line.pop_back();
         if (is_key(line)) return line;
     }
+    if (is_key(key_or_file)) return key_or_file;
     return fail(ErrorCode::kBadRequest,
                 "no server key: \"" + key_or_file +
                     "\" is neither a key of 40 characters nor a file that has one "

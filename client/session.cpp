@@ -289,8 +289,8 @@ void Session::handshake_failed(Time now, bool mismatch) {
                           where);
     ++hung_up_;
     const bool may_still_start = ever_open_ || options_.wait_until_ready;
-    if (hung_up_ >= kHungUpMax && !options_.server_key.empty() && !may_still_start) {
-        refusal_->code = ErrorCode::kDenied;
+    if (hung_up_ >= kHungUpMax * options_.endpoints.size() && !may_still_start) {
+        if (!options_.server_key.empty()) refusal_->code = ErrorCode::kDenied;
         fail_for_good(*refusal_);
     } else if (options_.endpoints.size() > 1) {
         schedule_attempt(now);

@@ -106,9 +106,9 @@ TEST_F(SessionTest, SaysHelloFirst) {
     ASSERT_EQ(hellos.size(), 1U);
     EXPECT_EQ(hellos[0].role, proto::Role::kClient);
     EXPECT_THAT(std::string(hellos[0].agent), HasSubstr("libshortq/"));
-    EXPECT_EQ(session_.phase(), Session::Phase::kGreeting);
+    EXPECT_EQ(session_.phase(), Session::Session::Phase::kGreeting);
     welcome();
-    EXPECT_EQ(session_.phase(), Session::Phase::kOpen);
+    EXPECT_EQ(session_.phase(), Session::Session::Phase::kOpen);
     EXPECT_EQ(session_.server().workers, 2U);
 }
 
@@ -297,6 +297,28 @@ TEST_F(FailoverTest, RefusedConnectionMovesOnAtOnce) {
     EXPECT_THAT(opened_, ElementsAre("tcp://a:1", "tcp://b:2"));
 }
 
+// Goal: who hangs up on every greeting is given up, well before the time to connect is over.
+// Method: three times in a row, which a server that is being restarted does not do; the words say
+// why.
+TEST_F(SessionTest, HangingUpAgainAndAgainIsTheEnd) {
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(session_.phase(), Session::Phase::kGreeting);
+        session_.handshake_failed(now_, false);
+    }
+    EXPECT_EQ(session_.phase(), Session::Phase::kFailed);
+    EXPECT_EQ(session_.connect_error().code, ErrorCode::kConnection);
+    EXPECT_THAT(session_.connect_error().message, HasSubstr("hangs up at once"));
+}
+
+// Goal: one endpoint that hangs up does not end the search for another. Method: three each.
+TEST_F(FailoverTest, HangingUpIsCountedForAllEndpoints) {
+    for (int i = 0; i < 6; ++i) {
+        EXPECT_EQ(session_.phase(), Session::Phase::kGreeting) << i;
+        session_.handshake_failed(now_, false);
+    }
+    EXPECT_EQ(session_.phase(), Session::Phase::kFailed);
+}
+
 TEST_F(SessionTest, LostForLongEndsTheRequests) {
     welcome();
     ASSERT_TRUE(submit("select 1"));
@@ -350,7 +372,7 @@ TEST_F(SessionTest, DeadlineEndsARequestThatNobodyAnswers) {
 TEST_F(SessionTest, RefusalIsForGood) {
     ASSERT_TRUE(submit("select 1"));
     hear(error_reply(0, ErrorCode::kBadRequest, "this server speaks version 9"));
-    EXPECT_EQ(session_.phase(), Session::Phase::kFailed);
+    EXPECT_EQ(session_.phase(), Session::Session::Phase::kFailed);
     ASSERT_EQ(answers_.size(), 1U);
     EXPECT_EQ(answers_[0].reply.error().message, "this server speaks version 9");
     EXPECT_EQ(submit("select 2").error().message, "this server speaks version 9");
@@ -367,7 +389,7 @@ TEST(SessionNamesTest, UserThatCannotBeSentIsRefused) {
         options.user = user;
         Session session(options, 1);
         session.start(Time{});
-        EXPECT_EQ(session.phase(), Session::Phase::kFailed);
+        EXPECT_EQ(session.phase(), Session::Session::Phase::kFailed);
         EXPECT_EQ(session.connect_error().code, ErrorCode::kBadRequest);
         EXPECT_EQ(session.connect_error().message, message);
     }
@@ -379,7 +401,7 @@ TEST_F(SessionTest, LongAgentIsCutBetweenCharacters) {
     options.agent = std::string(proto::kAgentBytesMax - 1, 'a') + "\xc3\xa9";
     Session session(options, 1);
     session.start(Time{});
-    EXPECT_EQ(session.phase(), Session::Phase::kGreeting);
+    EXPECT_EQ(session.phase(), Session::Session::Phase::kGreeting);
 }
 
 TEST_F(SessionTest, ServiceThatIsNotUtf8IsRefusedHere) {
@@ -391,7 +413,7 @@ TEST_F(SessionTest, ServiceThatIsNotUtf8IsRefusedHere) {
 
 TEST_F(SessionTest, ServerThatDrainsIsTriedAgain) {
     hear(error_reply(0, ErrorCode::kUnavailable, "shutting down"));
-    EXPECT_EQ(session_.phase(), Session::Phase::kGreeting);
+    EXPECT_EQ(session_.phase(), Session::Session::Phase::kGreeting);
     EXPECT_EQ(session_.connect_error().code, ErrorCode::kUnavailable);
     pass(200ms);
     EXPECT_EQ(opened_.size(), 2U);
@@ -413,13 +435,13 @@ TEST(SessionReadyTest, WaitsUntilThereAreWorkers) {
     proto::Welcome welcome;
     welcome.session = 5;
     session.receive(now, test::frames_of(welcome));
-    EXPECT_EQ(session.phase(), Session::Phase::kGreeting);
+    EXPECT_EQ(session.phase(), Session::Session::Phase::kGreeting);
     EXPECT_THAT(session.connect_error().message, HasSubstr("no worker was ready"));
     now += 200ms;
     session.tick(now);
     welcome.workers = 1;
     session.receive(now, test::frames_of(welcome));
-    EXPECT_EQ(session.phase(), Session::Phase::kOpen);
+    EXPECT_EQ(session.phase(), Session::Session::Phase::kOpen);
 }
 
 TEST_F(SessionTest, GarbageIsCountedAndDropped) {
@@ -433,7 +455,7 @@ TEST_F(SessionTest, GarbageIsCountedAndDropped) {
     second.session = 77;
     hear(test::frames_of(second));
     EXPECT_EQ(session_.malformed(), 3U);
-    EXPECT_EQ(session_.phase(), Session::Phase::kOpen);
+    EXPECT_EQ(session_.phase(), Session::Session::Phase::kOpen);
     EXPECT_THAT(answers_, IsEmpty());
 }
 

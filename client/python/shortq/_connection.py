@@ -143,11 +143,11 @@ class Connection:
             transport = Transport(self._server_key)
             try:
                 self._serve(transport)
+            except Exception as error:  # Nobody may wait for a thread that is gone.
+                _LOG.exception("the connection's thread has failed")
+                self._give_up(f"the client's connection failed: {error}")
             finally:
                 transport.close()
-        except Exception as error:  # Nobody may wait for a thread that is gone.
-            _LOG.exception("the connection's thread has failed")
-            self._give_up(f"the client's connection failed: {error}")
         finally:
             self._wakeup.close()
 

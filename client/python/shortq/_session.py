@@ -461,9 +461,11 @@ class Session:
             "public key (server_key)"
         )
         self._refusal = make_error(ErrorCode.CONNECTION, message, where)
+        code = ErrorCode.DENIED if encrypts else ErrorCode.CONNECTION
         may_still_start = self._ever_open or self._options.wait_until_ready
-        if self._hung_up >= _HUNG_UP_MAX and encrypts and not may_still_start:
-            self.abandon(make_error(ErrorCode.DENIED, message, where))
+        often = self._hung_up >= _HUNG_UP_MAX * len(self._options.endpoints)
+        if often and not may_still_start:
+            self.abandon(make_error(code, message, where))
         elif len(self._options.endpoints) > 1:
             self._schedule_attempt(now)
 

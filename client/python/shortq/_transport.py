@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Optional
 
 import zmq
+import zmq.utils.z85
 
 from shortq._wire import Bytes
 from shortq.errors import ErrorCode, make_error
@@ -66,10 +67,8 @@ class Changes:
 
 
 def find_server_key(key_or_file: str) -> str:
-    """The 40 characters (Z85) that a text is, or that a file of that name has as a line. Raises
-    BadRequestError."""
-    if not key_or_file or _is_key(key_or_file):
-        return key_or_file
+    """The 40 characters (Z85) that a file of this name has as a line, or else that the text is: a
+    path may look like a key, the reverse is against all odds. Raises BadRequestError."""
     try:
         with open(key_or_file, encoding="utf-8") as file:
             keys = [line.strip() for line in file if _is_key(line.strip())]
@@ -77,6 +76,8 @@ def find_server_key(key_or_file: str) -> str:
         keys = []
     if keys:
         return keys[0]
+    if not key_or_file or _is_key(key_or_file):
+        return key_or_file
     raise make_error(
         ErrorCode.BAD_REQUEST,
         f'no server key: "{key_or_file}" is neither a key of 40 characters nor a file that has '
@@ -85,7 +86,11 @@ def find_server_key(key_or_file: str) -> str:
 
 
 def _is_key(text: str) -> bool:
-    return len(text) == 40 and " " not in text and text.isascii()
+    decode: Callable[[str], bytes] = zmq.utils.z85.decode
+    try:
+        return len(text) == 40 and len(decode(text)) == 32
+    except (ValueError, KeyError, struct.error):  # Other characters, or too large a number.
+        return False
 
 
 class Transport:
@@ -121,7 +126,7 @@ class Transport:
     def close(self) -> None:
         """Gives what was sent a bounded time to leave."""
         self._close_sockets()
-        self._context.term()
+        self._context.destroy(linger=0)  # Whatever else is open: one whose opening failed.
 
     def _close_sockets(self) -> None:
         if self._dealer is not None:

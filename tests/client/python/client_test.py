@@ -3,6 +3,7 @@ Method: the test plays the server on a real socket and decides what comes when.
 """
 
 import concurrent.futures
+import errno
 import gc
 import multiprocessing
 import pathlib
@@ -11,10 +12,12 @@ import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 import weakref
 
 import msgpack
 import shortq
+import zmq
 from servers import FACTS, PATIENCE, FakeServer, bigint_bodies, wait_until
 from shortq._wire import Kind
 
@@ -48,6 +51,17 @@ class ClientCase(unittest.TestCase):
     def next_request(self) -> int:
         """The id of the next request."""
         return int(self.server.hear(Kind.REQUEST)[0][2])
+
+
+class BrokenTransportTest(unittest.TestCase):
+    def test_a_socket_that_cannot_be_opened_is_an_error_not_a_wait(self) -> None:
+        fault = zmq.ZMQError(errno.EINVAL)
+        with (
+            unittest.mock.patch.object(zmq.Socket, "monitor", side_effect=fault),
+            self.assertLogs("shortq", "ERROR"),
+            self.assertRaisesRegex(shortq.InternalError, "connection failed: Invalid argument"),
+        ):
+            shortq.connect(port=1, connect_timeout=PATIENCE)
 
 
 class ClientTest(ClientCase):

@@ -237,6 +237,17 @@ class SessionTest(SessionCase):
         self.pass_time(0.15)
         self.assertEqual(self.opened, ["tcp://a:1", "tcp://b:2"])
 
+    def test_hanging_up_again_and_again_is_the_end(self) -> None:
+        for endpoints in (("tcp://a:1",), ("tcp://a:1", "tcp://b:2")):
+            self.begin(*endpoints)
+            for _ in range(3 * len(endpoints)):
+                self.assertIs(self.session.phase, Phase.GREETING)
+                self.session.handshake_failed(self.now, False)
+            self.assertIs(self.session.phase, Phase.FAILED)
+            error = self.session.connect_error()
+            self.assertEqual(error.code, ErrorCode.CONNECTION)
+            self.assertIn("hangs up at once", str(error))
+
     def test_lost_for_long_ends_the_requests(self) -> None:
         self.welcome()
         self.session.disconnected(self.now)
