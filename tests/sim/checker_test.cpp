@@ -9,6 +9,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr core::ClientId kClient{1};
 constexpr core::WorkerId kWorker{(std::uint64_t{1} << 32) + 1};
@@ -21,10 +22,10 @@ struct Log {
     core::Totals totals;
     core::Time now{1};
 
-    Log() {
+    explicit Log(bool heartbeats = true) {
         step(core::Started{}, {core::SpawnWorker{.worker = kWorker, .seat = 1, .generation = 1}});
         step(core::WorkerReady{kWorker}, {core::GenerationServing{1}});
-        step(core::ClientArrived{}, {core::ClientOpened{kClient}});
+        step(core::ClientArrived{.heartbeats = heartbeats}, {core::ClientOpened{kClient}});
         totals.accepted = 1;
         totals.at_workers = 1;
         step(request(), {core::Accepted{.request = kRequest, .serial = 1},
@@ -158,6 +159,56 @@ TEST(CheckerTest, SpinningTimerIsFound) {
     Log log;
     log.checker.step(log.now, core::TimeReached{}, {}, log.totals, log.now);
     EXPECT_THAT(log.violations, Contains(HasSubstr("due still")));
+}
+
+// Goal: a ping to a client without heartbeats is found. Method: the same ping to one with them
+// passes.
+TEST(CheckerTest, PingOfAClientWithoutHeartbeatsIsFound) {
+    for (const bool heartbeats : {true, false}) {
+        Log log(heartbeats);
+        log.step(core::TimeReached{}, {core::PingClient{kClient}});
+        const auto found = Contains(HasSubstr("whose silence means nothing"));
+        if (heartbeats) {
+            EXPECT_THAT(log.violations, IsEmpty());
+        } else {
+            EXPECT_THAT(log.violations, found);
+        }
+    }
+}
+
+// Goal: a client without heartbeats that is closed for its silence is found. Method: an hour of it,
+// which is a cause only with them.
+TEST(CheckerTest, ClosingForSilenceWithoutHeartbeatsIsFound) {
+    for (const bool heartbeats : {true, false}) {
+        Log log(heartbeats);
+        log.now += std::chrono::hours(1);
+        log.step(core::TimeReached{}, {core::ClientClosed{kClient}});
+        const auto found = Contains(HasSubstr("a client was closed without a cause"));
+        if (heartbeats) {
+            EXPECT_THAT(log.violations, Not(found));
+        } else {
+            EXPECT_THAT(log.violations, found);
+        }
+    }
+}
+
+// Goal: silence without heartbeats is no fault of the core's. Method: an hour of it, kept and not
+// pinged, which is found only with them.
+TEST(CheckerTest, SilenceWithoutHeartbeatsIsKept) {
+    for (const bool heartbeats : {true, false}) {
+        Log log(heartbeats);
+        log.now += std::chrono::hours(1);
+        log.step(core::TimeReached{}, {});
+        const auto kept = Contains(HasSubstr("a silent client is kept"));
+        const auto unasked = Contains(HasSubstr("a client that waits is not pinged"));
+        if (heartbeats) {
+            EXPECT_THAT(log.violations, kept);
+            EXPECT_THAT(log.violations, unasked);
+        } else {
+            EXPECT_THAT(log.violations, Not(kept));
+            EXPECT_THAT(log.violations, Not(unasked));
+        }
+    }
 }
 
 }  // namespace
