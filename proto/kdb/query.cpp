@@ -34,6 +34,8 @@ tl::unexpected<Error> not_a_query(std::int8_t type, std::string_view where) {
                     "it and its parameters");
 }
 
+constexpr std::string_view kCutShort = "its query is cut short, or its count is wrong";
+
 // Whether it is a text; then what its bytes say, behind the type that was taken.
 bool is_text(std::int8_t type, bool symbols) {
     return type == kCharVector || type == kCharAtom || (symbols && type == kSymbolAtom);
@@ -64,19 +66,31 @@ public:
 
     Result<Query> read() {
         std::uint8_t attribute = 0;
-        if (!reader_.vector_head(attribute, left_)) return malformed("a list without a length");
+        if (!reader_.vector_head(attribute, left_))
+            return malformed("the count of its list is missing or negative");
+        if (left_ == 0) return not_a_query(kList, "an empty list");
         Query query;
-        return read_text(query.text)
+        return check_count()
+            .and_then([&] { return read_text(query.text); })
             .and_then([&] { return read_parameters(query.parameters); })
             .and_then([&] { return finish(); })
             .map([&] { return std::move(query); });
     }
 
 private:
+    // Before anything is read by a count that somebody else has written.
+    [[nodiscard]] Result<void> check_count() const {
+        constexpr std::size_t kItemBytesMin = 2;  // Its type, and a byte.
+        if (left_ <= reader_.left() / kItemBytesMin) return {};
+        return malformed("the count of its list does not fit: " + std::to_string(left_) +
+                         " items would have to be in " + std::to_string(reader_.left()) +
+                         " bytes");
+    }
+
     // The query, behind what JDBC puts in front of it.
     Result<void> read_text(std::string_view& text) {
         std::int8_t type = 0;
-        if (!next(type)) return malformed("an empty list is not a query");
+        if (!next(type)) return malformed(kCutShort);
         if (type == kLambda) {
             if (!take_lambda(reader_)) return malformed("a function is cut short or broken");
             if (!take_jdbc_function())
@@ -84,7 +98,7 @@ private:
             return read_statement(text);
         }
         if (!is_text(type, true)) return not_a_query(type, "a list that begins with an item");
-        if (!take_text(reader_, type, text)) return malformed("its query is cut short");
+        if (!take_text(reader_, type, text)) return malformed(kCutShort);
         if (text == kJdbcFunction || take_jdbc_function()) return read_statement(text);
         return {};
     }
@@ -92,9 +106,10 @@ private:
     // The item behind JDBC's function.
     Result<void> read_statement(std::string_view& text) {
         std::int8_t type = 0;
-        if (!next(type)) return malformed(".o.ex without a statement");
+        if (left_ == 0) return malformed(".o.ex without a statement");
+        if (!next(type)) return malformed(kCutShort);
         if (!is_text(type, false)) return not_a_query(type, "the argument of .o.ex");
-        if (!take_text(reader_, type, text)) return malformed("its query is cut short");
+        if (!take_text(reader_, type, text)) return malformed(kCutShort);
         return {};
     }
 
@@ -113,6 +128,7 @@ private:
 
     Result<void> read_parameters(Parameters& parameters) {
         if (left_ == 1) enter_list();
+        if (auto fits = check_count(); !fits) return fits;
         if (left_ > proto::kParametersMax) {
             return fail(ErrorCode::kTooLarge, std::to_string(left_) + " parameters; at most " +
                                                   std::to_string(proto::kParametersMax) +
@@ -153,12 +169,16 @@ private:
 
 Result<Query> read_text_alone(ByteReader reader, std::int8_t type) {
     Query query;
-    if (!take_text(reader, type, query.text)) return malformed("its query is cut short");
+    if (!take_text(reader, type, query.text)) return malformed(kCutShort);
     if (reader.left() != 0) return malformed("spare bytes behind its object");
     return query;
 }
 
 }  // namespace
+
+bool Query::is_blank() const {
+    return parameters.empty() && text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
 
 Result<std::optional<Query>> read_query(std::span<const std::byte> body, ByteOrder order) {
     ByteReader reader(body, order);

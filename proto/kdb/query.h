@@ -15,6 +15,10 @@ namespace shortq::kdb {
 struct Query {
     std::string_view text;  // UTF-8, inside the body that was read.
     Parameters parameters;  // All positional.
+
+    // Nothing but white space, and no parameters: a q process does nothing and answers (::). h"" is
+    // how its users wait until what they have sent before has arrived.
+    [[nodiscard]] bool is_blank() const;
 };
 
 // Reads the body of a message as a query:

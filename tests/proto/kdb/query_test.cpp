@@ -68,6 +68,23 @@ TEST(QueryTest, ATextIsAQuery) {
     EXPECT_EQ(read(text_of("select 'j\xc3\xb6rg'")).text, "select 'j\xc3\xb6rg'");
 }
 
+TEST(QueryTest, WhiteSpaceWithoutParametersIsBlank) {
+    const auto is_blank = [](const Object& object) {
+        const Bytes body = test::body_of(object);
+        return read_query(body, ByteOrder::kLittle).value()->is_blank();
+    };
+    EXPECT_TRUE(is_blank(text_of("")));
+    EXPECT_TRUE(is_blank(text_of(" \t\r\n")));
+    EXPECT_TRUE(is_blank(atom_of(Type::kChar, std::string(" "))));
+    EXPECT_TRUE(is_blank(list_of({text_of("")})));
+    EXPECT_TRUE(is_blank(list_of({symbol(""), list_of({})})));
+    EXPECT_TRUE(is_blank(list_of({lambda(), text_of(".o.ex"), text_of("")})));
+    EXPECT_FALSE(is_blank(list_of({text_of(""), whole(1)})));
+    EXPECT_FALSE(is_blank(text_of(std::string_view("\0", 1))));
+    EXPECT_FALSE(is_blank(text_of("-- nothing")));
+    EXPECT_FALSE(is_blank(text_of(";")));
+}
+
 TEST(QueryTest, AListIsATextAndParameters) {
     const Parameters two{{"", std::int64_t{1}}, {"", std::string("a")}};
     for (const Object& text : {text_of("f"), atom_of(Type::kChar, std::string("f")), symbol("f")}) {
@@ -108,7 +125,7 @@ TEST(QueryTest, OtherObjectsAreErrorsThatNameTheType) {
     EXPECT_THAT(read(list_of({lambda(), whole(1)})).text, HasSubstr("type 100 (function)"));
     EXPECT_THAT(read(list_of({lambda()})).text, HasSubstr("type 100 (function)"));
     EXPECT_THAT(read(list_of({text_of(".o.ex"), whole(1)})).text, HasSubstr("argument of .o.ex"));
-    EXPECT_THAT(read(list_of({})).text, HasSubstr("empty list"));
+    EXPECT_THAT(read(list_of({})).text, HasSubstr("an empty list of kdb+ type 0 (list) is not a"));
     EXPECT_THAT(read(text_of("\xff")).text, HasSubstr("not UTF-8"));
 }
 
@@ -196,6 +213,29 @@ TEST(QueryTest, ParametersAreCounted) {
     EXPECT_EQ(read(list_of(items)).parameters.size(), 4096U);
     items.push_back(whole(1));
     EXPECT_THAT(read(list_of(items)).text, HasSubstr("4097 parameters; at most 4096"));
+}
+
+// What is wrong is the count, not what the list holds.
+TEST(QueryTest, CountsThatDoNotFitTheMessageAreNamed) {
+    const auto refused = [](std::string_view hex) {
+        const auto query = read_query(shortq::test::from_hex(hex), ByteOrder::kLittle);
+        return query ? "accepted" : query.error().message;
+    };
+    // A list, its attribute, its count.
+    EXPECT_THAT(refused("00 00 ffffff7f"),
+                HasSubstr("count of its list does not fit: 2147483647 items would have to be in 0"));
+    EXPECT_THAT(refused("00 00 03000000 f661 f662"),
+                HasSubstr("does not fit: 3 items would have to be in 4 bytes"));
+    EXPECT_THAT(refused("00 00 ffffffff"), HasSubstr("count of its list is missing or negative"));
+    EXPECT_THAT(refused("00 00 ff"), HasSubstr("count of its list is missing or negative"));
+    // The text `f`, and a list of parameters.
+    EXPECT_THAT(refused("00 00 02000000 f56600 00 00 00e1f505"),
+                HasSubstr("does not fit: 100000000 items would have to be in 0 bytes"));
+    // A char vector, alone and in a list.
+    EXPECT_THAT(refused("0a 00 ffffff7f 61"), HasSubstr("cut short, or its count is wrong"));
+    EXPECT_THAT(refused("0a 00 ffffffff 61"), HasSubstr("cut short, or its count is wrong"));
+    EXPECT_THAT(refused("00 00 01000000 0a 00 ffffff7f"),
+                HasSubstr("cut short, or its count is wrong"));
 }
 
 TEST(QueryTest, DamagedBodiesDoNoHarm) {
