@@ -61,9 +61,9 @@ private:
         kClosed,
     };
     enum Line : std::uint8_t { kDeferredLine, kSyncLine, kLines };
-    struct Finished {
-        std::optional<HeldResult> result;  // None: the error.
-        std::string error;
+    struct Finished {  // Neither: (::).
+        std::optional<HeldResult> result;
+        std::optional<std::string> error;
     };
     struct Waiting {
         Line line = kDeferredLine;
@@ -82,7 +82,8 @@ private:
     void take_messages(std::span<const std::byte>& input);
     void take_message(const kdb::Message& message);
     void ask(Line line, const kdb::Query& query);
-    void refuse(Line line, std::string text);
+    void answer(Line line, Finished reply);
+    void refuse(Line line, ErrorCode code, std::string_view message);
     void refuse_and_end(const Error& error);
 
     // ---- Replying (connection_output.cpp)

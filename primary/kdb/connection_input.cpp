@@ -1,4 +1,6 @@
 // primary/kdb/connection_input.cpp: class KdbConnection, what the client sends.
+#include <fmt/format.h>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <utility>
@@ -135,8 +137,14 @@ void KdbConnection::take_message(const kdb::Message& message) {
     if (message.kind == kdb::Kind::kResponse) return;  // Nobody has asked.
     const auto line = message.kind == kdb::Kind::kSync ? kSyncLine : kDeferredLine;
     const auto query = kdb::read_query(message.body, message.order);
-    if (!query) return refuse(line, kdb_error_text(query.error().code, query.error().message));
-    if (*query) ask(line, **query);
+    if (!query) return refuse(line, query.error().code, query.error().message);
+    if (!*query) {  // An error object. Who sends it sync waits for something all the same.
+        if (line == kSyncLine)
+            refuse(line, ErrorCode::kBadRequest, "an error (kdb+ type -128) is not a query");
+        return;
+    }
+    if ((*query)->is_blank()) return answer(line, {});
+    ask(line, **query);
 }
 
 void KdbConnection::ask(Line line, const kdb::Query& query) {
@@ -152,11 +160,15 @@ void KdbConnection::ask(Line line, const kdb::Query& query) {
 }
 
 // A request that goes nowhere has its turn among the replies all the same.
-void KdbConnection::refuse(Line line, std::string text) {
+void KdbConnection::answer(Line line, Finished reply) {
     const auto id = ++last_id_;
     lines_[line].expect(id);
     waiting_.emplace(id, Waiting{line, std::nullopt, std::nullopt});
-    end_request(id, {std::nullopt, std::move(text)});
+    end_request(id, std::move(reply));
+}
+
+void KdbConnection::refuse(Line line, ErrorCode code, std::string_view message) {
+    answer(line, {std::nullopt, kdb_error_text(code, message)});
 }
 
 // Where the next message begins is not known. What was asked before is answered, and what still
@@ -166,7 +178,15 @@ void KdbConnection::refuse_and_end(const Error& error) {
     const bool sync = header && header->kind == kdb::Kind::kSync;
     state_ = State::kDiscarding;
     since_ = Clock::now();
-    refuse(sync ? kSyncLine : kDeferredLine, kdb_error_text(error.code, error.message));
+    const auto line = sync ? kSyncLine : kDeferredLine;
+    if (error.code != ErrorCode::kTooLarge || !header)
+        return refuse(line, error.code, error.message);
+    // The reader's limit has room for heads, which the operator knows nothing of.
+    refuse(line, error.code,
+           fmt::format("a message of {} bytes{}; text and parameters may have {} "
+                       "(--max-query-bytes)",
+                       header->bytes, header->compressed ? ", compressed" : "",
+                       shared_.options.query_bytes_max));
 }
 
 }  // namespace shortq::primary

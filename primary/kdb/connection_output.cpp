@@ -63,8 +63,8 @@ void KdbConnection::take_reply(const proto::Reply& reply, std::span<const Buffer
         }
     }
     if (complete) {
-        Finished reply_to_send{std::move(waiting.result), waiting.error.value_or("")};
-        if (waiting.error) reply_to_send.result.reset();
+        Finished reply_to_send{std::move(waiting.result), std::move(waiting.error)};
+        if (reply_to_send.error) reply_to_send.result.reset();
         end_request(reply.id, std::move(reply_to_send));
     }
 }
@@ -166,7 +166,8 @@ bool KdbConnection::begin_next() {
 }
 
 void KdbConnection::begin_reply(Finished reply, kdb::Kind kind) {
-    if (!reply.result) return kdb::append_error(kind, reply.error, out_);
+    if (reply.error) return kdb::append_error(kind, *reply.error, out_);
+    if (!reply.result) return kdb::append_nothing(kind, out_);
     const auto bytes = reply.result->message_bytes();
     writer_ = std::make_shared<ResultWriter>(std::move(*reply.result), kind);
     const auto policy = shared_.options.compress;

@@ -11,6 +11,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <unordered_map>
@@ -100,6 +101,7 @@ public:
 private:
     void listen();
     void accept();
+    void note_failure(const error_code& why);
     void welcome(tcp::socket socket);
     void look_at_clock();
     void carry_out();
@@ -113,6 +115,8 @@ private:
     asio::io_context io_{1};
     tcp::acceptor acceptor_;
     asio::steady_timer accept_again_{io_};
+    // When it last could not; none: it can. The log is told of the change, not of each try.
+    std::optional<KdbConnection::Clock::time_point> accept_failed_;
     asio::steady_timer look_{io_};
     asio::steady_timer linger_{io_};
     std::vector<std::byte> read_buffer_{kReadBufferBytes};
@@ -157,12 +161,20 @@ void KdbDoor::Loop::accept() {
             welcome(std::move(socket));
             return accept();
         }
-        spdlog::warn("kdb+ door: cannot accept a connection: {}", error.message());
+        note_failure(error);
         accept_again_.expires_after(kAcceptAgain);
         accept_again_.async_wait([this](const error_code& stopped) {
             if (!stopped) accept();
         });
     });
+}
+
+void KdbDoor::Loop::note_failure(const error_code& why) {
+    if (!accept_failed_) {
+        spdlog::warn("kdb+ door: cannot accept connections, who comes has to wait: {}",
+                     why.message());
+    }
+    accept_failed_ = KdbConnection::Clock::now();
 }
 
 void KdbDoor::Loop::welcome(tcp::socket socket) {
@@ -185,6 +197,10 @@ void KdbDoor::Loop::look_at_clock() {
         if (stopped) return;
         const auto now = KdbConnection::Clock::now();
         for (const auto& [id, connection] : connections_) connection->look_at_clock(now);
+        if (accept_failed_ && now - *accept_failed_ > kLook) {  // Many tries ago.
+            accept_failed_.reset();
+            spdlog::info("kdb+ door: connections are accepted again");
+        }
         look_at_clock();
     });
 }

@@ -83,8 +83,7 @@ private:
         constexpr std::size_t kItemBytesMin = 2;  // Its type, and a byte.
         if (left_ <= reader_.left() / kItemBytesMin) return {};
         return malformed("the count of its list does not fit: " + std::to_string(left_) +
-                         " items would have to be in " + std::to_string(reader_.left()) +
-                         " bytes");
+                         " items would have to be in " + std::to_string(reader_.left()) + " bytes");
     }
 
     // The query, behind what JDBC puts in front of it.

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "proto/kdb/compress.h"
@@ -150,12 +151,58 @@ TEST_F(KdbDoorTest, WhatIsNoQueryIsRefusedByTypeAndInTurn) {
     EXPECT_EQ(client.text(), "third");
 }
 
-TEST_F(KdbDoorTest, AnErrorObjectIsIgnored) {
+TEST_F(KdbDoorTest, AnErrorObjectIsIgnoredUnlessItsSenderWaits) {
     auto client = connect();
-    client.send(kdb::encode_message(
-        {static_cast<std::int8_t>(kdb::Type::kError), 0, std::string("type")}, kdb::Kind::kAsync));
+    const kdb::Object error{static_cast<std::int8_t>(kdb::Type::kError), 0, std::string("type")};
+    client.send(kdb::encode_message(error, kdb::Kind::kAsync));
+    client.send(kdb::encode_message(error, kdb::Kind::kResponse));
     client.deferred("echo a");
     EXPECT_EQ(client.text(), "a");
+    client.send(kdb::encode_message(error, kdb::Kind::kSync));
+    const auto reply = client.receive();
+    EXPECT_EQ(reply.kind, kdb::Kind::kResponse);
+    EXPECT_THAT(text_of_reply(reply.object), AllOf(StartsWith("error: "), HasSubstr("-128")));
+}
+
+// h"" is how a q user waits until what was sent before has arrived. q answers (::).
+TEST_F(KdbDoorTest, ABlankTextIsAnsweredWithNothingInItsTurn) {
+    auto client = connect();
+    client.deferred("sleep 300 first");
+    client.sync("select sum(i)::bigint as a from range(30000000) t(i)");
+    client.sync("");
+    client.deferred("");
+    client.deferred("echo third");
+    client.sync(" \r\n");
+    client.send(kdb::encode_message(kdb::text_of(""), kdb::Kind::kSync, kdb::ByteOrder::kBig));
+    client.sync("select 2 as a");
+    std::map<kdb::Kind, std::vector<std::string>> replies;
+    for (int i = 0; i < 8; ++i) {
+        const auto reply = client.receive();
+        const auto text = text_of_reply(reply.object);
+        replies[reply.kind].push_back(text);
+        if (text == "nothing") {
+            EXPECT_THAT(std::get<std::vector<std::uint8_t>>(reply.object.items), ElementsAre(0));
+        }
+    }
+    EXPECT_THAT(replies[kdb::Kind::kResponse],
+                ElementsAre("449999985000000", "nothing", "nothing", "nothing", "2"));
+    EXPECT_THAT(replies[kdb::Kind::kAsync], ElementsAre("300", "nothing", "third"));
+}
+
+// All that is no query, and texts that hold no statement: each sender that waits hears something.
+TEST_F(KdbDoorTest, NoSyncMessageGoesUnanswered) {
+    auto client = connect();
+    const auto ask = [&](const kdb::Object& object) {
+        client.send(kdb::encode_message(object, kdb::Kind::kSync));
+        return client.text();
+    };
+    EXPECT_THAT(ask(kdb::Object{}), HasSubstr("101"));
+    EXPECT_THAT(ask(kdb::list_of({})), HasSubstr("an empty list"));
+    EXPECT_EQ(ask(kdb::list_of({kdb::text_of("")})), "nothing");
+    EXPECT_THAT(ask(kdb::text_of("-- a comment")), HasSubstr("the query is empty"));
+    EXPECT_THAT(ask(kdb::text_of(";")), HasSubstr("the query is empty"));
+    EXPECT_THAT(ask(kdb::list_of({kdb::text_of(""), kdb::text_of("x")})),
+                HasSubstr("the query is empty"));
 }
 
 TEST_F(KdbDoorTest, ArgumentsBecomeParameters) {
@@ -200,6 +247,34 @@ TEST_F(KdbDoorTest, ARequestOverTheLimitIsAnsweredAndEndsTheConnection) {
     EXPECT_EQ(client.text(), "before");
     EXPECT_THAT(client.text(), StartsWith("error: too_large: "));
     EXPECT_TRUE(client.is_ended());
+}
+
+class KdbQueryLimitTest : public KdbDoorTest {
+protected:
+    KdbQueryLimitTest() : KdbDoorTest({"--engine", "test", "--max-query-bytes", "1000"}) {}
+};
+
+// Whatever finds out: by the text, by the length of the message, by what a compressed one becomes.
+TEST_F(KdbQueryLimitTest, TheLimitThatIsToldIsTheOperators) {
+    const auto refusal = [&](std::span<const std::byte> message) {
+        auto client = connect();
+        client.send(message);
+        return client.text();
+    };
+    const auto request = [](std::size_t size) {
+        const auto text = "echo " + std::string(size - 5, 'x');
+        return kdb::encode_message(kdb::text_of(text), kdb::Kind::kSync);
+    };
+    const auto told = AllOf(StartsWith("error: too_large: "), HasSubstr("1000 (--max-query-bytes)"),
+                            Not(HasSubstr("1064")));
+    EXPECT_THAT(refusal(request(1001)), told);
+    EXPECT_THAT(refusal(request(2000)), AllOf(told, HasSubstr("a message of 2014 bytes;")));
+    const auto compressed = kdb::compress(request(20'000));
+    ASSERT_TRUE(compressed);
+    EXPECT_THAT(refusal(*compressed), AllOf(told, HasSubstr("compressed")));
+    auto client = connect();
+    client.deferred("echo " + std::string(995, 'x'));
+    EXPECT_EQ(client.text(), std::string(995, 'x'));
 }
 
 // ---- Ends
@@ -406,6 +481,13 @@ TEST_F(KdbUsersTest, OnlyTheRightPasswordIsLetIn) {
     EXPECT_THAT(server_.log(), HasSubstr("desk")) << "an attack on a known user can be seen";
 }
 
+// Three are free; the next three wait a quarter of a second, a half and one.
+TEST_F(KdbUsersTest, GuessingBecomesSlow) {
+    const auto begun = std::chrono::steady_clock::now();
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(greet("desk:guess" + std::to_string(i)), std::nullopt);
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, 1750ms);
+}
+
 // What comes with the handshake waits until the password is judged.
 TEST_F(KdbUsersTest, RequestsMayFollowAPasswordAtOnce) {
     KdbClient client(port_);
@@ -429,6 +511,19 @@ TEST_F(KdbDispatchTest, SyncMessagesGoToTheWorkersAtOnce) {
     const auto reply = second.receive();
     EXPECT_EQ(reply.kind, kdb::Kind::kResponse);
     EXPECT_NE(text_of_reply(reply.object), "0") << "not the primary's own engine";
+}
+
+TEST_F(KdbDispatchTest, ABlankTextNeedsNoWorker) {
+    auto first = connect();
+    auto second = connect();
+    first.sync("sleep 60000");
+    second.sync("sleep 60000");
+    EXPECT_TRUE(wait_for_unanswered("2"));
+    auto client = connect();
+    client.sync("");
+    const auto reply = client.receive();
+    EXPECT_EQ(reply.kind, kdb::Kind::kResponse);
+    EXPECT_EQ(text_of_reply(reply.object), "nothing");
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ json deferred(const std::string& text, const json& arguments = json::array()) {
 }
 json sync(const std::string& text) { return {{"mode", "sync"}, {"text", text}}; }
 
+constexpr const char* kEndless = "select count(*) from range(1000000000000) a, range(1000) b";
+
 class NodeTest : public ::testing::Test {
 protected:
     explicit NodeTest(std::vector<std::string> options = {})
@@ -40,6 +42,13 @@ protected:
                                            "i * 0.25 as price, i * 10 as size "
                                            "from range(10000) t(i)")});
         return options;
+    }
+    // How many of the dispatcher's requests are unanswered.
+    [[nodiscard]] static bool wait_for_unanswered(Client& client, const std::string& count) {
+        return wait_until([&] {
+            return cell(client.sync("select count(*) from shortq.queries "
+                                    "where mode = 'deferred'")) == count;
+        });
     }
     [[nodiscard]] std::vector<std::string> program() const {
         return {NODE_CLIENT, NODE_Q, std::to_string(kdb_port(server_.log()))};
@@ -133,16 +142,55 @@ TEST_F(NodeTest, RowsAreThoseOfTheCommandLine) {
     EXPECT_THAT(columns["sym"], SizeIs(4999));
 }
 
+TEST_F(NodeTest, ABlankTextIsAnsweredWithNothing) {
+    const auto replies = ask({sync(""), deferred(""), deferred("select 1 n"), sync(""), sync(" ")});
+    for (const std::size_t blank : {0U, 1U, 3U, 4U}) {
+        ASSERT_TRUE(replies.at(blank).contains("columns")) << replies[blank];
+        EXPECT_TRUE(replies[blank]["columns"].is_null()) << replies[blank];
+    }
+    EXPECT_EQ(replies.at(2)["columns"]["n"], json::array({1}));
+}
+
+TEST_F(NodeTest, ALargeResultComesWhole) {
+    constexpr std::uint64_t kRows = 850'000;  // Of 12 bytes: 10 MB.
+    auto request = deferred("select i::int as i, i * 0.5::double as x from range(850000) t(i)");
+    request["sums"] = true;
+    const auto columns = ask({request}).at(0)["columns"];
+    constexpr std::uint64_t kSum = kRows * (kRows - 1) / 2;
+    EXPECT_EQ(columns["i"], json({{"rows", kRows}, {"sum", kSum}}));
+    EXPECT_EQ(columns["x"]["rows"], kRows);
+    EXPECT_EQ(columns["x"]["sum"].get<double>(), static_cast<double>(kSum) / 2);
+}
+
+// A client of the native door that is silent for four seconds has gone; a worker, for five.
+TEST_F(NodeTest, AnIdleConnectionHearsNothingAndStaysOpen) {
+    const auto replies = ask({deferred("select 1 n"), json({{"mode", "idle"}, {"ms", 5500}}),
+                              deferred("select 2 n"), sync("select 3 n")});
+    EXPECT_EQ(replies.at(0)["columns"]["n"], json::array({1}));
+    EXPECT_EQ(replies.at(1), json({{"mode", "idle"}, {"bytes", 0}}));
+    EXPECT_EQ(replies.at(2)["columns"]["n"], json::array({2}));
+    EXPECT_EQ(replies.at(3)["columns"]["n"], json::array({3}));
+}
+
+// Two run, one is queued. What a client that closes has asked for is dropped, and its end answered:
+// otherwise node-q would wait for ever.
+TEST_F(NodeTest, WhoClosesWithRequestsUnderWayIsLetGo) {
+    auto client = server_.connect();
+    Program node(NODE_PROGRAM, program(),
+                 lines_of({deferred(kEndless), deferred(kEndless), deferred(kEndless)}));
+    ASSERT_TRUE(wait_for_unanswered(client, "3"));
+    node.signal(SIGTERM);
+    EXPECT_EQ(node.wait(kPatience), (ExitStatus{.signalled = false, .value = 0}));
+    EXPECT_EQ(node.out(), "{\"closed\":true}\n");
+    EXPECT_TRUE(wait_for_unanswered(client, "0"));
+}
+
 // Each of them is waiting: two run, one is queued.
 TEST_F(NodeTest, WhoWaitsWhenTheServerStopsHearsOfIt) {
-    const std::string endless = "select count(*) from range(1000000000000) a, range(1000) b";
     Program node(NODE_PROGRAM, program(),
-                 lines_of({deferred(endless), deferred(endless), deferred(endless)}));
+                 lines_of({deferred(kEndless), deferred(kEndless), deferred(kEndless)}));
     auto client = server_.connect();
-    ASSERT_TRUE(wait_until([&] {
-        return cell(client.sync("select count(*) from shortq.queries where mode = 'deferred'")) ==
-               "3";
-    }));
+    ASSERT_TRUE(wait_for_unanswered(client, "3"));
     server_.signal(SIGTERM);
     EXPECT_TRUE(wait_until([&] { return server_.log().find("draining") != std::string::npos; }));
     server_.signal(SIGTERM);
@@ -153,16 +201,12 @@ TEST_F(NodeTest, WhoWaitsWhenTheServerStopsHearsOfIt) {
 }
 
 TEST_F(NodeTest, WhoIsKilledTakesItsRequestsWithIt) {
-    const std::string endless = "select count(*) from range(1000000000000) a, range(1000) b";
     auto client = server_.connect();
-    const auto unanswered = [&] {
-        return cell(client.sync("select count(*) from shortq.queries where mode = 'deferred'"));
-    };
     Program node(NODE_PROGRAM, program(),
-                 lines_of({deferred(endless), deferred(endless), deferred(endless)}));
-    ASSERT_TRUE(wait_until([&] { return unanswered() == "3"; }));
+                 lines_of({deferred(kEndless), deferred(kEndless), deferred(kEndless)}));
+    ASSERT_TRUE(wait_for_unanswered(client, "3"));
     node.signal(SIGKILL);
-    EXPECT_TRUE(wait_until([&] { return unanswered() == "0"; }));
+    EXPECT_TRUE(wait_for_unanswered(client, "0"));
 }
 
 // ---- Many tables, compressed

@@ -222,8 +222,9 @@ TEST(QueryTest, CountsThatDoNotFitTheMessageAreNamed) {
         return query ? "accepted" : query.error().message;
     };
     // A list, its attribute, its count.
-    EXPECT_THAT(refused("00 00 ffffff7f"),
-                HasSubstr("count of its list does not fit: 2147483647 items would have to be in 0"));
+    EXPECT_THAT(
+        refused("00 00 ffffff7f"),
+        HasSubstr("count of its list does not fit: 2147483647 items would have to be in 0"));
     EXPECT_THAT(refused("00 00 03000000 f661 f662"),
                 HasSubstr("does not fit: 3 items would have to be in 4 bytes"));
     EXPECT_THAT(refused("00 00 ffffffff"), HasSubstr("count of its list is missing or negative"));
