@@ -1,6 +1,7 @@
 // tests/faults/descriptor_faults_test.cpp: no file descriptor is left.
 #include <sys/resource.h>
 
+#include "tests/end-to-end/kdb/kdb_client.h"
 #include "tests/faults/faults.h"
 
 namespace shortq::test {
@@ -89,6 +90,37 @@ TEST_F(DescriptorFaultsTest, ConnectedClientsAreServedAndNewOnesWait) {
     EXPECT_EQ(summary(client.sync("call shortq_reload()")), "ok");
     expect_kept(ledger.finish(), {});
     expect_at_rest(client);
+}
+
+// Goal: the same for kdb+ clients, and the log tells of it twice, not with every try. Method: take
+// the primary's descriptors away for as long as ten tries, have one client there and one come.
+TEST_F(DescriptorFaultsTest, KdbClientsWaitAndTheLogIsNotFilled) {
+    constexpr std::string_view kHello{"desk:\x03\0", 7};
+    const Server server(test_engine(1, {"--kdb-port", "0"}));
+    const auto port = kdb_port(server.log());
+    KdbClient inside(port, kHello);
+    inside.deferred("echo before");
+    EXPECT_EQ(inside.text(), "before");
+    std::optional<KdbClient> late;
+    {
+        const FewDescriptors few(server.pid(), 0);
+        late.emplace(port);
+        late->send(kHello);
+        EXPECT_TRUE(late->is_silent(std::chrono::seconds(1)));
+        inside.deferred("echo meanwhile");
+        EXPECT_EQ(inside.text(), "meanwhile");
+    }
+    EXPECT_EQ(late->greet(""), 3);
+    const auto told = [&](std::string_view what) {
+        std::size_t count = 0;
+        const auto log = server.log();
+        for (auto at = log.find(what); at != std::string::npos; at = log.find(what, at + 1))
+            ++count;
+        return count;
+    };
+    EXPECT_TRUE(wait_until([&] { return told("connections are accepted again") > 0; }));
+    EXPECT_EQ(told("cannot accept connections"), 1U) << server.log();
+    EXPECT_EQ(told("connections are accepted again"), 1U);
 }
 
 // Goal: a worker that cannot be replaced for want of descriptors is replaced when there are some.
