@@ -185,6 +185,25 @@ TEST_F(NodeTest, WhoClosesWithRequestsUnderWayIsLetGo) {
     EXPECT_TRUE(wait_for_unanswered(client, "0"));
 }
 
+// As it stands there, but for the port.
+TEST_F(NodeTest, TheReadmesProgramRuns) {
+    const auto readme = read_file(README);
+    const std::string begin = "```js\n";
+    const std::string port = "5010";
+    auto from = readme.find(begin);
+    ASSERT_NE(from, std::string::npos);
+    from += begin.size();
+    auto text = readme.substr(from, readme.find("```", from) - from);
+    ASSERT_NE(text.find(port), std::string::npos);
+    text.replace(text.find(port), port.size(), std::to_string(kdb_port(server_.log())));
+    Program node(NODE_PROGRAM, {folder_.write("program.js", text)}, {},
+                 {{"NODE_PATH", NODE_Q "/node_modules"}});
+    const auto outcome = node.finish();
+    EXPECT_TRUE(outcome.status.success()) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, HasSubstr("{ sym: 'S3', price: 1250.25 }"));
+}
+
 // Each of them is waiting: two run, one is queued.
 TEST_F(NodeTest, WhoWaitsWhenTheServerStopsHearsOfIt) {
     Program node(NODE_PROGRAM, program(),
