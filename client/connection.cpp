@@ -246,11 +246,12 @@ bool Connection::carry_out(Transport& transport) {
     }
     for (auto& action : actions) {
         if (auto* open = std::get_if<Open>(&action)) transport.open(open->endpoint);
-        if (auto* send = std::get_if<Send>(&action)) transport.send(send->frames);
+        if (auto* send = std::get_if<Send>(&action)) transport.send(send->frames, send->bundled);
         if (auto* told = std::get_if<Progressed>(&action)) told->tell(told->progress);
         if (auto* piece = std::get_if<Piece>(&action)) deliver(std::move(*piece));
         if (auto* answer = std::get_if<Answer>(&action)) deliver(std::move(*answer));
     }
+    transport.flush();
     if (news) changed_.notify_all();
     return goes_on;
 }

@@ -204,6 +204,7 @@ void Session::open_next(Time now) {
     next_attempt_ = now + patience;
     actions_.emplace_back(Open{server_.endpoint});
     proto::Hello hello;
+    hello.version_max = proto::kVersionMax;
     hello.pid = pid_;
     hello.agent = options_.agent;
     hello.user = options_.user;
@@ -321,7 +322,8 @@ void Session::send(const proto::Message& message, Frames bodies) {
     proto::HeaderBuffer buffer;
     const auto header = proto::encode(message, buffer);
     bodies.insert(bodies.begin(), own(std::vector<std::byte>(header.begin(), header.end())));
-    actions_.emplace_back(Send{std::move(bodies)});
+    const bool bundled = phase_ == Phase::kOpen && version_ >= proto::kVersionBundles;
+    actions_.emplace_back(Send{std::move(bodies), bundled});
 }
 
 void Session::stop() {
@@ -373,6 +375,7 @@ void Session::on(Time now, const proto::Welcome& welcome) {
     refusal_.reset();
     hung_up_ = 0;
     session_ = welcome.session;
+    version_ = welcome.version;
     taken_ = {};
     server_.server = welcome.server;
     server_.workers = welcome.workers;

@@ -30,6 +30,7 @@ struct Open {  // Close the socket, if any, and open a fresh one.
 };
 struct Send {
     Frames frames;
+    bool bundled = false;  // The server understands bundles.
 };
 struct Piece {  // Of a streaming request, before its Answer, which has the last rows.
     RequestNumber number{};
@@ -159,7 +160,8 @@ private:
     Phase phase_ = Phase::kGreeting;
     ServerInfo server_;
     std::uint64_t session_ = 0;
-    Taken taken_;  // Of all replies of this session.
+    std::uint16_t version_ = proto::kVersionMin;  // Of the session.
+    Taken taken_;                                 // Of all replies of this session.
     Requests requests_;
     std::set<std::pair<Time, std::uint64_t>> deadlines_;
     std::uint64_t last_number_ = 0;

@@ -12,6 +12,8 @@
 #include <utility>
 #include <zmq.hpp>
 
+#include "proto/bundle.h"
+
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -80,6 +82,10 @@ public:
     int monitor_descriptor = -1;
     bool dealer_drained = true;
     bool monitor_drained = true;
+    proto::BundleWriter bundle;
+    std::shared_ptr<const void> unpacking;  // A bundle that is taken apart.
+    proto::BundleReader unpacker;
+    std::vector<std::span<const std::byte>> parts;  // Reused.
     unsigned opened = 0;
     bool monitored = false;
     std::string server_key;
@@ -128,7 +134,49 @@ public:
         monitor_drained = false;
     }
 
+    void send(const std::vector<Buffer>& frames) {
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            const auto more =
+                i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+            auto message = as_message(frames[i]);
+            // Without a high-water mark this cannot block.
+            [[maybe_unused]] const auto sent =
+                dealer.send(message, more | zmq::send_flags::dontwait);
+        }
+        dealer_drained = false;
+    }
+
+    void unpack(Buffer body) {
+        unpacker = proto::BundleReader(body.bytes);
+        unpacking = std::move(body.owner);
+    }
+
+    // The next message in one copy of its own: who keeps it does not keep the others. What is
+    // malformed becomes a message without a header, and the session counts it.
+    std::vector<Buffer> next_of_bundle() {
+        if (unpacker.done() || !unpacker.next(parts)) return {Buffer{}};
+        constexpr std::size_t kAlignment = 8;  // Of the columns' values.
+        const auto room = [](std::size_t size) {
+            return (size + kAlignment - 1) / kAlignment * kAlignment;
+        };
+        std::size_t size = 0;
+        for (const auto part : parts) size += room(part.size());
+        const auto copy = std::make_shared<std::vector<std::byte>>(size);
+        std::vector<Buffer> frames;
+        frames.reserve(parts.size());
+        auto rest = std::span(*copy);
+        for (const auto part : parts) {
+            std::ranges::copy(part, rest.begin());
+            frames.push_back({rest.first(part.size()), copy});
+            rest = rest.subspan(room(part.size()));
+        }
+        return frames;
+    }
+
     void close() {
+        unpacker = {};
+        unpacking.reset();
+        bundle.clear();
         // Only if somebody listens: it waits for room to say its last word.
         if (std::exchange(monitored, false)) zmq_socket_monitor(dealer.handle(), nullptr, 0);
         monitor.close();
@@ -159,20 +207,42 @@ Result<void> Transport::check(const std::string& endpoint) {
     }
 }
 
-void Transport::open(const std::string& endpoint) { sockets_->open(endpoint); }
+void Transport::open(const std::string& endpoint) {
+    flush();
+    sockets_->open(endpoint);
+}
 
-void Transport::send(const std::vector<Buffer>& frames) {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
-        auto message = as_message(frames[i]);
-        // Without a high-water mark this cannot block.
-        [[maybe_unused]] const auto sent =
-            sockets_->dealer.send(message, more | zmq::send_flags::dontwait);
+void Transport::send(const std::vector<Buffer>& frames, bool bundled) {
+    auto& bundle = sockets_->bundle;
+    std::size_t bytes = 0;
+    for (const auto& frame : frames) bytes += frame.bytes.size();
+    if (!bundled || !proto::BundleWriter::is_small(bytes, frames.size())) {
+        flush();
+        return sockets_->send(frames);
     }
-    sockets_->dealer_drained = false;
+    if (!bundle.has_room(bytes, frames.size())) flush();
+    bundle.begin(frames.size());
+    for (const auto& frame : frames) bundle.frame(frame.bytes);
+}
+
+// A message that is the only one goes as it is.
+void Transport::flush() {
+    auto& bundle = sockets_->bundle;
+    if (bundle.empty()) return;
+    std::vector<Buffer> frames;
+    if (bundle.messages() == 1) {
+        proto::BundleReader reader(bundle.body());
+        static_cast<void>(reader.next(sockets_->parts));  // It is our own.
+        for (const auto part : sockets_->parts) frames.push_back({part, nullptr});
+    } else {
+        frames = {{proto::kBundleHeader, nullptr}, {bundle.body(), nullptr}};
+    }
+    sockets_->send(frames);
+    bundle.clear();
 }
 
 std::optional<std::vector<Buffer>> Transport::receive() {
+    if (!sockets_->unpacker.done()) return sockets_->next_of_bundle();
     if (sockets_->dealer_drained) return std::nullopt;
     std::vector<Buffer> frames;
     frames.reserve(kFramesUsual);
@@ -185,7 +255,9 @@ std::optional<std::vector<Buffer>> Transport::receive() {
         more = message.more();
         frames.push_back(as_buffer(std::move(message)));
     }
-    return frames;
+    if (frames.size() != 2 || !proto::is_bundle(frames.front().bytes)) return frames;
+    sockets_->unpack(std::move(frames[1]));
+    return sockets_->next_of_bundle();
 }
 
 Transport::Changes Transport::changes() {

@@ -28,7 +28,9 @@ public:
     [[nodiscard]] static Result<void> check(const std::string& endpoint);
 
     void open(const std::string& endpoint);
-    void send(const std::vector<Buffer>& frames);
+    // With `bundled`, a small message waits for others until flush(). They keep their order.
+    void send(const std::vector<Buffer>& frames, bool bundled = false);
+    void flush();
     // The next message, if one is there; its frames own their bytes.
     [[nodiscard]] std::optional<std::vector<Buffer>> receive();
 

@@ -153,7 +153,11 @@ void Primary::act(const core::SendToWorker& action) {
     bodies[0].copy(payload->text);  // Shares the bytes: a retry may need them again.
     bodies[1].copy(payload->parameters);
     const std::size_t count = payload->parameters.empty() ? 1 : 2;
-    if (!workers_.send(action.worker, request, std::span(bodies).first(count)))
+    // Replies to what came in a bundle come in one, too, so no long query may be in it.
+    constexpr std::chrono::microseconds kBrief{100};
+    const bool brief = action.expected > core::Duration{0} && action.expected <= kBrief;
+    if (!workers_.send(action.worker, request, std::span(bodies).first(count),
+                       brief ? Bundling::kYes : Bundling::kNo))
         step(core::WorkerUnreachable{action.worker});
 }
 

@@ -102,7 +102,13 @@ ClientSays ClientDoor::interpret() {
         return Nothing{};
     };
     return std::visit(Overloaded{
-                          [&](const proto::Hello& hello) { return on_hello(hello); },
+                          [&](const proto::Hello& hello) {
+                              // ZeroMQ tells the address of what comes by itself only.
+                              if (in_.bundled)
+                                  return refuse_malformed(0, ErrorCode::kBadRequest,
+                                                          "a hello does not go in a bundle");
+                              return on_hello(hello);
+                          },
                           [&](const proto::Request& request) { return on_request(request, known); },
                           [&](const proto::Cancel& cancel) -> ClientSays {
                               if (!session_is(cancel.session)) return ignore_session();
@@ -278,7 +284,7 @@ void ClientDoor::admit(core::ClientId client, std::uint32_t workers, std::uint32
     welcome.heartbeat_ms = static_cast<std::uint32_t>(proto::kHeartbeatInterval.count());
     welcome.server = kServer;
     // Who is gone already is found out by its silence.
-    static_cast<void>(send(client, welcome));
+    static_cast<void>(router_.send(clients_[slot].identity, welcome));
 }
 
 void ClientDoor::forget(core::ClientId client) {
@@ -292,7 +298,17 @@ bool ClientDoor::send(core::ClientId client, const proto::Message& header,
                       std::span<zmq::message_t> bodies) {
     const auto* known = facts(client);
     if (known == nullptr) return true;
-    return router_.send(known->identity, header, bodies) == Sent::kYes;
+    const auto bundling = known->version >= proto::kVersionBundles ? Bundling::kYes : Bundling::kNo;
+    return router_.send(known->identity, header, bodies, bundling) == Sent::kYes;
+}
+
+std::vector<core::ClientId> ClientDoor::flush() {
+    std::vector<core::ClientId> gone;
+    router_.flush([&](const std::string& identity) {
+        const auto found = by_identity_.find(identity);
+        if (found != by_identity_.end()) gone.push_back(found->second);
+    });
+    return gone;
 }
 
 const ClientFacts* ClientDoor::facts(core::ClientId client) const {

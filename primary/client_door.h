@@ -92,6 +92,9 @@ public:
     // False: unreachable; the core should hear ClientLost. A client that is gone already: true.
     [[nodiscard]] bool send(core::ClientId client, const proto::Message& header,
                             std::span<zmq::message_t> bodies = {});
+    // Small messages wait for this, so that what a round brings for one client goes together. Those
+    // it could not be sent to are gone.
+    [[nodiscard]] std::vector<core::ClientId> flush();
 
     [[nodiscard]] const ClientFacts* facts(core::ClientId client) const;
     // Malformed, of an unknown version, or of a kind that clients do not send.

@@ -133,6 +133,15 @@ int Primary::run() {
 void Primary::round() {
     loop_.wait(next_wake());
     keep_time(read_sockets());
+    flush_doors();
+}
+
+// A loss may fill the bundles again.
+void Primary::flush_doors() {
+    while (!workers_.router().flushed() || !clients_.router().flushed()) {
+        for (const auto worker : workers_.flush()) step(core::WorkerUnreachable{worker});
+        for (const auto client : clients_.flush()) step(core::ClientLost{client});
+    }
 }
 
 // To send may swallow the sign that there is something to read, so whoever was sent something is
@@ -148,6 +157,7 @@ bool Primary::read_sockets() {
         const bool workers_read = workers.drained() || read_workers(kBatch);
         const bool clients_read = clients.drained() || read_clients();
         everything_read = workers_read && clients_read;
+        flush_doors();
     }
     return everything_read;
 }

@@ -46,6 +46,7 @@ public:
 private:
     // ---- The loop (primary.cpp)
     void round();
+    void flush_doors();
     [[nodiscard]] bool read_sockets();  // False: there may be more.
     [[nodiscard]] core::Time now() const;
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_wake();

@@ -8,6 +8,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "proto/bundle.h"
 #include "proto/message.h"
 
 namespace shortq::primary {
@@ -17,6 +18,7 @@ struct Incoming {
     zmq::message_t identity;
     zmq::message_t header;
     std::vector<zmq::message_t> bodies;
+    bool bundled = false;  // It came in a bundle.
 
     [[nodiscard]] std::string_view sender() const {
         return {static_cast<const char*>(identity.data()), identity.size()};
@@ -31,6 +33,9 @@ enum class Sent : std::uint8_t {
     kNoPeer,  // The connection is gone.
     kFull,    // Its send queue is full. Cannot happen while SNDHWM is 0.
 };
+
+// Whether a message may wait for flush(), to go together with others to the same peer.
+enum class Bundling : std::uint8_t { kNo, kYes };
 
 // A ROUTER that is waited for by its descriptor (ZMQ_FD), in any event loop: a round of zmq_poll
 // costs many times the system calls. The descriptor tells of a change of state only, and whatever
@@ -48,18 +53,47 @@ public:
     // Nothing can be taken until the descriptor is readable. Else try, before you wait.
     [[nodiscard]] bool drained() const noexcept { return drained_; }
 
-    // Takes one message without waiting. False: there is none. `in` is reused. A message of fewer
-    // than two frames comes with an empty header, which no decoder accepts. Errors: throws
+    // Takes one message without waiting, also out of a bundle. False: there is none. `in` is
+    // reused, and only changed by this. A message of fewer than two frames, or what is left of a
+    // malformed bundle, comes with an empty header, which no decoder accepts. Errors: throws
     // zmq::error_t (the context is gone).
     [[nodiscard]] bool receive(Incoming& in);
 
     // Sends [identity][header][bodies...] without waiting; `bodies` are moved from on success.
+    // Messages to one peer keep their order. With Bundling::kYes a small one waits for flush(),
+    // which finds out then whether there still is a peer: kYes.
     [[nodiscard]] Sent send(std::string_view identity, const proto::Message& header,
-                            std::span<zmq::message_t> bodies = {});
+                            std::span<zmq::message_t> bodies = {},
+                            Bundling bundling = Bundling::kNo);
+
+    // Sends what waits; calls `gone`, which must not send, with the identity of each whose
+    // connection is not there.
+    template <class Gone>
+    void flush(const Gone& gone) {
+        for (auto& bundle : std::span(bundles_).first(bundles_open_))
+            if (send_bundle(bundle) == Sent::kNoPeer) gone(bundle.identity);
+        bundles_open_ = 0;
+    }
+    [[nodiscard]] bool flushed() const noexcept { return bundles_open_ == 0; }
 
 private:
+    struct Bundle {
+        std::string identity;
+        proto::BundleWriter messages;
+    };
+    void next_of_bundle(Incoming& in);
+    [[nodiscard]] Bundle* open_bundle(std::string_view identity);
+    [[nodiscard]] proto::BundleWriter& bundle_for(std::string_view identity);
+    [[nodiscard]] Sent send_bundle(Bundle& bundle);
+
     zmq::socket_t socket_;
     bool drained_ = false;
+    zmq::message_t unpacking_;  // The bundle that receive() takes apart.
+    proto::BundleReader unpacker_;
+    std::vector<std::span<const std::byte>> parts_;  // Reused.
+    std::vector<zmq::message_t> frames_;             // Reused.
+    std::vector<Bundle> bundles_;                    // Reused; the first ones are open.
+    std::size_t bundles_open_ = 0;
 };
 
 [[nodiscard]] zmq::message_t frame_of(std::string_view text);

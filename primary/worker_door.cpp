@@ -1,6 +1,7 @@
 // primary/worker_door.cpp: PROTOCOL.md's worker side of the primary.
 #include "primary/worker_door.h"
 
+#include <algorithm>
 #include <array>
 #include <system_error>
 
@@ -59,6 +60,7 @@ std::optional<core::WorkerId> WorkerDoor::on_hello(const proto::Hello& hello) {
     peers_[slot] = Peer{*worker, std::string(in_.sender())};
     by_identity_[peers_[slot].identity] = *worker;
     proto::Welcome welcome;
+    welcome.version = std::min(hello.version_max, proto::kVersionMax);
     welcome.heartbeat_ms = static_cast<std::uint32_t>(proto::kHeartbeatInterval.count());
     welcome.server = "shortq/" SHORTQ_VERSION;
     static_cast<void>(send(*worker, welcome));  // One that is gone again is reaped.
@@ -79,9 +81,19 @@ bool WorkerDoor::connected(core::WorkerId worker) const {
 }
 
 bool WorkerDoor::send(core::WorkerId worker, const proto::Message& header,
-                      std::span<zmq::message_t> bodies) {
+                      std::span<zmq::message_t> bodies, Bundling bundling) {
     if (!connected(worker)) return false;
-    return router_.send(peers_[core::slot_of(worker)].identity, header, bodies) == Sent::kYes;
+    const auto& identity = peers_[core::slot_of(worker)].identity;
+    return router_.send(identity, header, bodies, bundling) == Sent::kYes;
+}
+
+std::vector<core::WorkerId> WorkerDoor::flush() {
+    std::vector<core::WorkerId> gone;
+    router_.flush([&](const std::string& identity) {
+        const auto found = by_identity_.find(identity);
+        if (found != by_identity_.end()) gone.push_back(found->second);
+    });
+    return gone;
 }
 
 void WorkerDoor::forget(core::WorkerId worker) {

@@ -48,7 +48,10 @@ public:
 
     // False: it has not connected (yet), or is gone.
     [[nodiscard]] bool send(core::WorkerId worker, const proto::Message& header,
-                            std::span<zmq::message_t> bodies = {});
+                            std::span<zmq::message_t> bodies = {},
+                            Bundling bundling = Bundling::kNo);
+    // Sends what waits in bundles; those it could not be sent to are gone.
+    [[nodiscard]] std::vector<core::WorkerId> flush();
     [[nodiscard]] bool connected(core::WorkerId worker) const;
     void forget(core::WorkerId worker);
     void heartbeat_all();

@@ -9,7 +9,8 @@ namespace shortq::proto {
 
 // Protocol versions this build speaks. Negotiated in the hello.
 inline constexpr std::uint16_t kVersionMin = 1;
-inline constexpr std::uint16_t kVersionMax = 1;
+inline constexpr std::uint16_t kVersionMax = 2;
+inline constexpr std::uint16_t kVersionBundles = 2;  // From here on a peer understands bundles.
 
 inline constexpr std::size_t kHeaderBytesMax = 1024;  // Frame 0. Texts that may be long are bodies.
 inline constexpr std::size_t kServiceBytesMax = 255;
@@ -44,6 +45,11 @@ inline constexpr std::size_t kDefaultQueryBytesMax = std::size_t{16} << 20;
 // A frame over ZMQ_MAXMSGSIZE silently drops the connection, so the sockets' limit is set this far
 // above the query limit, and senders check before they send.
 inline constexpr std::size_t kFrameSlackBytes = std::size_t{1} << 20;
+
+// Of a bundle, and of a message in one: a larger one goes by itself, without a copy.
+inline constexpr std::size_t kBundleBytesMax = std::size_t{32} << 10;
+inline constexpr std::size_t kBundledBytesMax = std::size_t{2} << 10;
+inline constexpr std::size_t kBundledFramesMax = 15;
 
 inline constexpr std::chrono::milliseconds kHeartbeatInterval{1000};
 

@@ -155,6 +155,9 @@ struct KindOf<ErrorReply> {
 // with a clear word.
 constexpr bool frozen(Kind kind) { return kind == Kind::kHello || kind == Kind::kError; }
 
+// The version that brought these layouts; later ones have not changed them.
+constexpr std::uint16_t kLayoutVersion = 1;
+
 // ---- Counting ----
 
 struct Counter {
@@ -206,7 +209,7 @@ public:
 
     void begin(std::uint32_t items, Kind kind) {
         packer_.pack_array(items + 2);
-        packer_.pack(kVersionMax);
+        packer_.pack(kLayoutVersion);
         packer_.pack(static_cast<std::uint8_t>(kind));
     }
     void number(const char* /*name*/, auto value) { packer_.pack(value); }
@@ -404,8 +407,7 @@ Result<Message> decode(std::span<const std::byte> frame) {
     if (items < 2 || !reader.unsigned_int(version) || !reader.unsigned_int(kind)) {
         return malformed("message", "frame 0 does not start with a version and a kind");
     }
-    const bool known = version >= kVersionMin && version <= kVersionMax;
-    if (!known && !(kind <= 0xff && frozen(static_cast<Kind>(kind)))) {
+    if (version != kLayoutVersion && !(kind <= 0xff && frozen(static_cast<Kind>(kind)))) {
         return malformed("message", "unknown protocol version " + std::to_string(version));
     }
     return decode_kind(kind, reader, items);

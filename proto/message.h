@@ -47,7 +47,7 @@ inline constexpr std::size_t kPriorities = 3;
 struct Hello {
     Role role = Role::kClient;
     std::uint16_t version_min = kVersionMin;
-    std::uint16_t version_max = kVersionMax;
+    std::uint16_t version_max = kVersionMin;
     std::uint64_t pid = 0;
     std::string_view agent{};  // Program and version, for the clients view.
     std::string_view user{};   // Empty: anonymous.
@@ -57,7 +57,7 @@ struct Hello {
 
 // The primary's answer: the session, and the limits that the peer must keep.
 struct Welcome {
-    std::uint16_t version = kVersionMax;
+    std::uint16_t version = kVersionMin;
     std::uint64_t session = 0;
     std::uint32_t workers = 0;
     std::uint32_t generation = 0;  // Serving now; 0 while the first one loads.

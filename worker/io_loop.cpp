@@ -75,6 +75,7 @@ IoLoop::IoLoop(const Options& options, BoardMapping& board, zmq::context_t& cont
     socket_.connect(options.endpoint);
     Frames hello;
     hello.push_back(header_frame(proto::Hello{.role = proto::Role::kWorker,
+                                              .version_max = proto::kVersionMax,
                                               .pid = static_cast<std::uint64_t>(::getpid()),
                                               .agent = "shortq-worker",
                                               .user = {},
@@ -168,6 +169,7 @@ void IoLoop::receive() {
 }
 
 bool IoLoop::receive_one() {
+    if (!unpacker_.done()) return next_of_bundle();
     if (drained_) return false;
     incoming_.clear();
     do {
@@ -177,6 +179,19 @@ bool IoLoop::receive_one() {
         if (drained_) return false;
         incoming_.push_back(std::move(frame));
     } while (incoming_.back().more());
+    if (incoming_.size() != 2 || !proto::is_bundle(bytes_of(incoming_.front()))) return true;
+    unpacking_ = std::move(incoming_[1]);
+    unpacker_ = proto::BundleReader(bytes_of(unpacking_));
+    return next_of_bundle();
+}
+
+bool IoLoop::next_of_bundle() {
+    incoming_.clear();
+    if (const auto read = unpacker_.next(parts_); !read) {
+        spdlog::warn("ignored the rest of a bundle: {}", read.error().message);
+        return receive_one();
+    }
+    for (const auto part : parts_) incoming_.push_back(copy_frame(part));
     return true;
 }
 
@@ -192,6 +207,7 @@ void IoLoop::handle() {
 
 void IoLoop::on(const proto::Welcome& welcome, Bodies /*bodies*/) {
     if (std::exchange(welcomed_, true)) return;
+    bundles_ = welcome.version >= proto::kVersionBundles;
     query_thread_.start(load_options(options_, std::move(forked_), welcome.result_bytes_max));
 }
 
@@ -208,7 +224,10 @@ void IoLoop::on(const proto::Request& request, Bodies bodies) {
             Error{ErrorCode::kBadRequest, "a request has one or two bodies", {}, false}));
         return;
     }
-    Job job{.id = request.id, .text = std::move(bodies[0]), .parameters = {}};
+    Job job{.id = request.id,
+            .text = std::move(bodies[0]),
+            .parameters = {},
+            .more = !unpacker_.done()};
     if (bodies.size() == 2) job.parameters = std::move(bodies[1]);
     query_thread_.submit(std::move(job));
     next_heartbeat_ = std::min(next_heartbeat_, Clock::now() + kFirstProgress);
@@ -284,8 +303,9 @@ void IoLoop::collect() {
         }
         if (outgoing.event == Outgoing::Event::kLoaded) spdlog::info("ready");
         wear_due_ = wear_due_ || outgoing.event == Outgoing::Event::kFinal;
-        send(std::move(outgoing.frames));
+        send_bundled(std::move(outgoing.frames));
     }
+    flush_bundle();
     outgoing_.clear();
 }
 
@@ -303,6 +323,39 @@ void IoLoop::check_leaving() {
 
 void IoLoop::send(Frames frames) {
     if (!backlog_.empty() || !try_send(frames)) backlog_.push_back(std::move(frames));
+}
+
+// Small ones that come together go together.
+void IoLoop::send_bundled(Frames frames) {
+    if (frames.empty()) return;
+    std::size_t bytes = 0;
+    for (const auto& frame : frames) bytes += frame.size();
+    if (!bundles_ || !proto::BundleWriter::is_small(bytes, frames.size())) {
+        flush_bundle();
+        return send(std::move(frames));
+    }
+    if (!bundle_.has_room(bytes, frames.size())) flush_bundle();
+    if (bundle_.empty() && alone_.empty()) {
+        alone_ = std::move(frames);
+        return;
+    }
+    if (!alone_.empty()) add_to_bundle(std::exchange(alone_, {}));
+    add_to_bundle(frames);
+}
+
+void IoLoop::add_to_bundle(const Frames& frames) {
+    bundle_.begin(frames.size());
+    for (const auto& frame : frames) bundle_.frame(bytes_of(frame));
+}
+
+void IoLoop::flush_bundle() {
+    if (!alone_.empty()) return send(std::exchange(alone_, {}));
+    if (bundle_.empty()) return;
+    Frames frames;
+    frames.push_back(copy_frame(proto::kBundleHeader));
+    frames.push_back(copy_frame(bundle_.body()));
+    bundle_.clear();
+    send(std::move(frames));
 }
 
 void IoLoop::flush() {

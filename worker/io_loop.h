@@ -13,6 +13,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "proto/bundle.h"
 #include "proto/message.h"
 #include "worker/board_mapping.h"
 #include "worker/engine/wakeup.h"
@@ -51,6 +52,7 @@ private:
     [[nodiscard]] std::chrono::milliseconds time_to_wait() const;
     void receive();
     [[nodiscard]] bool receive_one();
+    [[nodiscard]] bool next_of_bundle();
     void handle();
 
     void on(const proto::Welcome& welcome, Bodies bodies);
@@ -70,6 +72,9 @@ private:
     void collect();
     void check_leaving();
     void send(Frames frames);
+    void send_bundled(Frames frames);
+    void add_to_bundle(const Frames& frames);
+    void flush_bundle();
     void flush();
     [[nodiscard]] bool try_send(Frames& frames);
 
@@ -79,9 +84,14 @@ private:
     Wakeup wakeup_;
     QueryThread query_thread_;
     zmq::socket_t socket_;
-    int descriptor_;                  // Of the socket (ZMQ_FD).
-    bool drained_ = false;            // The last thing done with it was to find nothing.
-    Frames incoming_;                 // Reused for every message.
+    int descriptor_;            // Of the socket (ZMQ_FD).
+    bool drained_ = false;      // The last thing done with it was to find nothing.
+    Frames incoming_;           // Reused for every message.
+    zmq::message_t unpacking_;  // A bundle that is taken apart.
+    proto::BundleReader unpacker_;
+    std::vector<std::span<const std::byte>> parts_;  // Reused.
+    proto::BundleWriter bundle_;                     // Of replies that are collected together.
+    Frames alone_;                    // The bundle's first, while it is the only one.
     std::vector<Outgoing> outgoing_;  // Reused for every collect().
     std::deque<Frames> backlog_;      // The socket had no room for these; in order.
     std::uint64_t interrupting_ = 0;  // Repeated until its run has ended.
@@ -93,6 +103,7 @@ private:
     bool wear_due_ = false;
     bool answers_due_ = false;  // The query thread has something for collect().
     bool welcomed_ = false;
+    bool bundles_ = false;  // The primary understands them.
     bool draining_ = false;
     std::optional<Clock::time_point> load_failed_;  // When; not for one stopped by Drain.
     std::optional<int> exit_status_;

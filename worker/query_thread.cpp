@@ -94,7 +94,7 @@ bool QueryThread::next(Job& job) {
                 lock, [&] { return stop_ || !queue_.empty() || holder_ == Holder::kQueryThread; });
             if (stop_) return false;
             has_reply = holder_ == Holder::kQueryThread && !outbox_.empty();
-            if (!queue_.empty() && !has_reply) {
+            if (!queue_.empty() && (!has_reply || reply_may_wait())) {
                 take(job);
                 return true;
             }
@@ -103,6 +103,13 @@ bool QueryThread::next(Job& job) {
         const std::scoped_lock lock(mutex_);
         return_socket();
     }
+}
+
+// Pre: locked. For others of its bundle, which are meant to be short; if one is not, the io thread
+// takes the socket, and the reply leaves.
+bool QueryThread::reply_may_wait() const {
+    constexpr std::chrono::microseconds kPatience{200};
+    return more_of_bundle_ && Clock::now() - waiting_since_ < kPatience;
 }
 
 // Pre: locked, as for all below up to return_socket().
@@ -117,6 +124,7 @@ void QueryThread::take(Job& job) {
     // From here on the request has started: should the process die, this is the one it died of.
     running_ = job.id;
     cancelled_ = false;
+    more_of_bundle_ = job.more;
     sent_bytes_ = 0;
     granted_bytes_ = proto::kReplyWindowBytes;
     board_.set_running(job.id);
@@ -211,6 +219,7 @@ void QueryThread::finish(std::uint64_t request, Frames frames) {
     bool tell = false;
     {
         const std::scoped_lock lock(mutex_);
+        if (outbox_.empty() && more_of_bundle_) waiting_since_ = Clock::now();
         outbox_.push_back({Outgoing::Event::kFinal, request, std::move(frames)});
         running_ = 0;
         board_.set_running(0);

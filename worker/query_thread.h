@@ -2,6 +2,7 @@
 // after the other, while the io thread keeps talking to the primary.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -25,6 +26,7 @@ struct Job {
     std::uint64_t id = 0;
     zmq::message_t text;
     zmq::message_t parameters;  // Empty: none.
+    bool more = false;          // Of the bundle it came in: its reply may wait for theirs.
 };
 
 // What the query thread has to say to the primary.
@@ -113,6 +115,7 @@ private:
     void return_socket();
     [[nodiscard]] bool takes_long(Lock& lock);
     [[nodiscard]] bool is_idle() const;
+    [[nodiscard]] bool reply_may_wait() const;
     void evaluate(Job& job);
     [[nodiscard]] Frames run(const Job& job);
     [[nodiscard]] bool emit_chunk(std::uint64_t request, Frames frames);
@@ -133,6 +136,8 @@ private:
     Holder holder_ = Holder::kIoThread;
     std::condition_variable watched_;  // Of the io thread while the socket is lent.
     std::uint64_t runs_ = 0;           // Begun so far.
+    bool more_of_bundle_ = false;      // After the query that ran last.
+    std::chrono::steady_clock::time_point waiting_since_;  // The oldest reply in the outbox.
     bool watching_ = false;            // The io thread looks every moment for a query that lasts.
     bool cancelled_ = false;           // The running request, or the load.
     std::uint64_t sent_bytes_ = 0;     // Of the running request's reply.

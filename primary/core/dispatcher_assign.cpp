@@ -40,7 +40,10 @@ void Dispatcher::Impl::give(std::uint32_t slot, std::uint32_t worker_slot) {
     if (by_time()) charge_ahead(slot, worker_slot);
     const auto budget =
         request.deadline == Time{0} ? Duration{0} : Duration{request.deadline - now_};
-    emit(SendToWorker{.worker = worker.id, .request = request.id, .budget = budget});
+    emit(SendToWorker{.worker = worker.id,
+                      .request = request.id,
+                      .budget = budget,
+                      .expected = request.predicted.value_or(Duration{0})});
 }
 
 void Dispatcher::Impl::take_back(std::uint32_t slot) {

@@ -148,12 +148,13 @@ struct Release {
     bool operator==(const Release&) const = default;
 };
 
-// `budget`: time left until the deadline, zero: none. The payload stays with the shell (a retry may
-// need it).
+// `budget`: time left until the deadline, zero: none. `expected`: its predicted run time, zero:
+// unknown. The payload stays with the shell (a retry may need it).
 struct SendToWorker {
     WorkerId worker;
     RequestId request;
     Duration budget{0};
+    Duration expected{0};
     bool operator==(const SendToWorker&) const = default;
 };
 // Pass the reply message of this event on, under a new header made from `to`.

@@ -114,7 +114,7 @@ TEST_F(ClientDoorTest, UnknownVersionIsRefusedClearly) {
     EXPECT_EQ(error.id, 0U);
     EXPECT_EQ(error.code, ErrorCode::kBadRequest);
     EXPECT_EQ(peer_.received.at(0),
-              "no common protocol version: this primary speaks 1 to 1, the client 77 to 99");
+              "no common protocol version: this primary speaks 1 to 2, the client 77 to 99");
 }
 
 // A request comes through with its fields, and its bodies untouched.

@@ -65,7 +65,11 @@ public:
     }
     void operator()(const core::Release& a) { begin("Release").id(a.request); }
     void operator()(const core::SendToWorker& a) {
-        begin("SendToWorker").id(a.worker).id(a.request).field("budget", a.budget);
+        begin("SendToWorker")
+            .id(a.worker)
+            .id(a.request)
+            .field("budget", a.budget)
+            .field("expected", a.expected);
     }
     void operator()(const core::ForwardReply& a) {
         begin("ForwardReply").receipt(a.to).field("last", a.last);
