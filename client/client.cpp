@@ -41,12 +41,12 @@ Client::~Client() {
 
 Result<Table> Client::sync(std::string_view text, const Parameters& parameters,
                            const QueryOptions& options) {
-    return submit_sync(text, parameters, options).reply.get();
+    return connection_->ask(proto::Mode::kSync, text, parameters, options);
 }
 
 Result<Table> Client::deferred(std::string_view text, const Parameters& parameters,
                                const QueryOptions& options) {
-    return submit(text, parameters, options).reply.get();
+    return connection_->ask(proto::Mode::kDeferred, text, parameters, options);
 }
 
 Result<RequestNumber> Client::async(std::string_view text, const Parameters& parameters,

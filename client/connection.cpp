@@ -15,6 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMessagesPerRound = 64;  // Between two looks at the clock and the callers.
+// A request may wait so long for others that follow, while there are replies to be taken.
+constexpr std::chrono::microseconds kBundlingTime{100};
 
 // Signals belong to the program's own threads.
 void block_signals() {
@@ -77,26 +79,42 @@ Submitted Connection::submit(proto::Mode mode, std::string_view text, const Para
     return submitted;
 }
 
+Result<Table> Connection::ask(proto::Mode mode, std::string_view text, const Parameters& parameters,
+                              const QueryOptions& options) {
+    Lock lock(mutex_);
+    auto number = session_.submit(Clock::now(), {mode, text, &parameters, &options, false});
+    if (!number) return tl::unexpected(std::move(number.error()));
+    std::optional<Result<Table>> reply;
+    asked_.emplace(key(*number), &reply);
+    if (server_ != Server::kNobody) wake();
+    wait_until(lock, std::nullopt, [&] { return reply.has_value(); });
+    return *std::move(reply);
+}
+
 Result<RequestNumber> Connection::async(std::string_view text, const Parameters& parameters,
                                         const QueryOptions& options) {
-    const std::lock_guard lock(mutex_);
+    Lock lock(mutex_);
+    const auto now = Clock::now();
     auto number =
-        session_.submit(Clock::now(), {proto::Mode::kDeferred, text, &parameters, &options, false});
-    if (number) {
-        async_.insert(key(*number));
+        session_.submit(now, {proto::Mode::kDeferred, text, &parameters, &options, false});
+    if (!number) return number;
+    async_.insert(key(*number));
+    if (server_ == Server::kNobody) {
+        send_here(lock, now);
+    } else {
         wake();
     }
     return number;
 }
 
 Result<Arrived> Connection::wait(std::optional<std::chrono::milliseconds> limit) {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     const auto over = [&] { return !inbox_.empty() || async_.empty(); };
-    if (!limit) {
-        changed_.wait(lock, over);
-    } else if (!changed_.wait_for(lock, *limit, over)) {
+    Until until;
+    if (limit) until = Clock::now() + *limit;
+    wait_until(lock, until, over);
+    if (!over())
         return fail(ErrorCode::kTimeout, "no reply arrived in the time given to wait_for()");
-    }
     if (inbox_.empty()) return fail(ErrorCode::kNotFound, "no async request is under way");
     auto arrived = std::move(inbox_.front());
     inbox_.pop_front();
@@ -158,13 +176,90 @@ void Connection::forget(RequestNumber stream) {
     }
 }
 
-// ---- The thread ----
+// ---- Callers that wait ----
 
-// Pre: locked. A thread that is awake looks at everything before it sleeps again, so a row of
+bool Connection::others_wait(unsigned mine) const {
+    return waiting_ > mine || !promises_.empty() || !readings_.empty();
+}
+
+template <class Over>
+void Connection::wait_until(Lock& lock, Until until, const Over& over) {
+    ++waiting_;
+    while (!over()) {
+        if (server_ == Server::kNobody) {
+            serve_here(lock, until, over);
+        } else if (server_ == Server::kThread && !wanted_ && !others_wait(1)) {
+            wanted_ = true;
+            wake();
+        }
+        if (until && Clock::now() >= *until) break;
+        if (over() || server_ == Server::kNobody) continue;
+        if (until) {
+            changed_.wait_until(lock, *until);
+        } else {
+            changed_.wait(lock);
+        }
+    }
+    --waiting_;
+}
+
+template <class Over>
+void Connection::serve_here(Lock& lock, Until until, const Over& over) {
+    server_ = Server::kCaller;
+    ++uses_;
+    try {
+        for (bool looked = false;; looked = true) {
+            lock.unlock();
+            const bool goes_on = carry_out();
+            lock.lock();
+            if (!goes_on || over() || (looked && until && Clock::now() >= *until)) break;
+            lock.unlock();
+            wait_and_read(until);
+            lock.lock();
+        }
+    } catch (const std::exception& error) {
+        if (lock.owns_lock()) lock.unlock();
+        give_up(error.what());
+        lock.lock();
+    }
+    leave(1);
+}
+
+// A row of requests goes together, if the caller has replies to take before it waits again.
+void Connection::send_here(Lock& lock, Time now) {
+    ++uses_;
+    unsent_ = !inbox_.empty() && now < carried_out_ + kBundlingTime;
+    if (unsent_) return;
+    server_ = Server::kCaller;
+    lock.unlock();
+    try {
+        static_cast<void>(carry_out());
+    } catch (const std::exception& error) {
+        give_up(error.what());
+    }
+    lock.lock();
+    leave(0);
+}
+
+// `mine`: how many of those that wait are the caller.
+void Connection::leave(unsigned mine) {
+    const bool back = stopping_ || others_wait(mine);
+    server_ = back ? Server::kThread : Server::kNobody;
+    if (back || looks_seldom_) returned_.notify_one();
+}
+
+// Pre: locked. Who serves and is awake looks at everything before it sleeps again, so a row of
 // requests costs one wake-up.
 void Connection::wake() {
-    if (std::exchange(asleep_, false)) wakeup_.ring();
+    if (server_ == Server::kNobody) {
+        server_ = Server::kThread;
+        returned_.notify_one();
+    } else if (std::exchange(asleep_, false)) {
+        wakeup_.ring();
+    }
 }
+
+// ---- The thread ----
 
 void Connection::run() {
     block_signals();
@@ -176,15 +271,42 @@ void Connection::run() {
 }
 
 void Connection::serve() {
-    Transport transport(server_key_);
-    while (carry_out(transport)) {
-        if (transport.wait(wakeup_.descriptor(), until_wake())) wakeup_.clear();
-        read(transport);
+    transport_.emplace(server_key_);
+    while (carry_out()) {
+        if (!lend()) wait_and_read(std::nullopt);
     }
 }
 
-// Out of descriptors or memory: nobody may wait for a thread that is gone. Goes by who waits, not
-// by the session: an answer may have been under way when the thread failed.
+// If a caller wants it, until nobody has used it for a while. False: nobody does.
+bool Connection::lend() {
+    constexpr std::chrono::milliseconds kMoment{10};
+    constexpr std::chrono::seconds kLongMoment{1};
+    constexpr unsigned kMoments = 5;  // Of one and the same use, then it is a long one.
+    Lock lock(mutex_);
+    if (!std::exchange(wanted_, false) || stopping_) return false;
+    server_ = Server::kNobody;
+    changed_.notify_all();
+    auto uses = uses_;
+    for (unsigned moments = 0; server_ != Server::kThread; ++moments) {
+        looks_seldom_ = moments > kMoments;
+        const Time::duration moment = looks_seldom_ ? Time::duration(kLongMoment) : kMoment;
+        returned_.wait_for(lock, moment, [&] {
+            return server_ == Server::kThread || (looks_seldom_ && server_ == Server::kNobody);
+        });
+        if (std::exchange(uses, uses_) != uses_) {
+            moments = 0;
+        } else if (server_ == Server::kNobody) {
+            server_ = Server::kThread;
+        }
+    }
+    looks_seldom_ = false;
+    return true;
+}
+
+// ---- Whoever serves ----
+
+// Out of descriptors or memory: nobody may wait for a socket that is gone. Goes by who waits, not
+// by the session: an answer may have been under way when it failed.
 void Connection::give_up(const std::string& why) {
     const Error error{ErrorCode::kInternal, "the client's connection failed: " + why, {}};
     const std::lock_guard lock(mutex_);
@@ -194,6 +316,8 @@ void Connection::give_up(const std::string& why) {
         inbox_.push_back({RequestNumber{number}, tl::unexpected(error)});
     }
     async_.clear();
+    for (auto& [number, reply] : asked_) *reply = tl::unexpected(error);
+    asked_.clear();
     for (auto& [number, promise] : promises_) promise.set_value(tl::unexpected(error));
     promises_.clear();
     for (auto& [number, reading] : readings_) {
@@ -202,19 +326,25 @@ void Connection::give_up(const std::string& why) {
     changed_.notify_all();
 }
 
-std::chrono::milliseconds Connection::until_wake() const {
+void Connection::wait_and_read(Until until) {
     using std::chrono::milliseconds;
-    const std::lock_guard lock(mutex_);
-    const auto wake = session_.next_wake();
-    if (wake == Time::max()) return milliseconds(-1);
-    return std::max(std::chrono::ceil<milliseconds>(wake - Clock::now()), milliseconds(0));
+    auto wake = until.value_or(Time::max());
+    {
+        const std::lock_guard lock(mutex_);
+        wake = std::min(wake, session_.next_wake());
+    }
+    auto longest = milliseconds(-1);
+    if (wake != Time::max())
+        longest = std::max(std::chrono::ceil<milliseconds>(wake - Clock::now()), milliseconds(0));
+    if (transport_->wait(wakeup_.descriptor(), longest)) wakeup_.clear();
+    read();
 }
 
-void Connection::read(Transport& transport) {
-    const auto changes = transport.changes();
+void Connection::read() {
+    const auto changes = transport_->changes();
     bool drained = false;
     for (int i = 0; i < kMessagesPerRound && !drained; ++i) {
-        const auto frames = transport.receive();
+        const auto frames = transport_->receive();
         drained = !frames;
         if (!frames) continue;
         const std::lock_guard lock(mutex_);
@@ -232,7 +362,7 @@ void Connection::read(Transport& transport) {
 }
 
 // False once the client is closing and everything has been told.
-bool Connection::carry_out(Transport& transport) {
+bool Connection::carry_out() {
     std::vector<Action> actions;
     bool goes_on = true;
     bool news = false;  // For callers that wait.
@@ -243,15 +373,17 @@ bool Connection::carry_out(Transport& transport) {
         news = !actions.empty() || !goes_on || session_.phase() != told_phase_;
         told_phase_ = session_.phase();
         asleep_ = true;  // Soon: from here on what is new needs a ring.
+        unsent_ = false;
+        carried_out_ = Clock::now();
     }
     for (auto& action : actions) {
-        if (auto* open = std::get_if<Open>(&action)) transport.open(open->endpoint);
-        if (auto* send = std::get_if<Send>(&action)) transport.send(send->frames, send->bundled);
+        if (auto* open = std::get_if<Open>(&action)) transport_->open(open->endpoint);
+        if (auto* send = std::get_if<Send>(&action)) transport_->send(send->frames, send->bundled);
         if (auto* told = std::get_if<Progressed>(&action)) told->tell(told->progress);
         if (auto* piece = std::get_if<Piece>(&action)) deliver(std::move(*piece));
         if (auto* answer = std::get_if<Answer>(&action)) deliver(std::move(*answer));
     }
-    transport.flush();
+    transport_->flush();
     if (news) changed_.notify_all();
     return goes_on;
 }
@@ -268,6 +400,10 @@ void Connection::deliver(Answer answer) {
     const auto reading = readings_.find(key(answer.number));
     if (reading != readings_.end()) {
         reading->second.end = std::move(answer.reply);
+        return;
+    }
+    if (const auto asked = asked_.extract(key(answer.number))) {
+        *asked.mapped() = std::move(answer.reply);
         return;
     }
     if (async_.erase(key(answer.number)) > 0) {

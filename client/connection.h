@@ -21,9 +21,18 @@
 
 namespace shortq::detail {
 
-// Callers change the session and ring; only the thread touches the socket, and only it fulfils
-// promises. A request's answer goes to whoever waits for it in that way: a promise, wait(), or the
+// Callers change the session and ring; whoever serves the socket carries out what follows: sends,
+// and hands answers to who waits for them in that way: a caller of ask() or wait(), a promise, the
 // reader of a stream.
+//
+// That is the thread, unless a caller that would only wait does it: from thread to thread is two
+// wake-ups more than many a query takes. It mostly comes back at once, so it leaves the socket to
+// nobody if nobody else has anything under way. The thread looks now and then, and takes what is
+// left lying.
+//
+//   kThread --a caller wants it, lend()--> kNobody <--> kCaller
+//      ^------- others have something under way, or nobody came back ------'
+//
 // Threads: safe to share.
 class Connection {
 public:
@@ -33,6 +42,9 @@ public:
     ~Connection();
 
     [[nodiscard]] Result<void> wait_until_open();
+    // Waits for the reply.
+    [[nodiscard]] Result<Table> ask(proto::Mode mode, std::string_view text,
+                                    const Parameters& parameters, const QueryOptions& options);
     // Says goodbye; every request ends with kCancelled.
     void close();
 
@@ -68,29 +80,56 @@ private:
         std::optional<Result<Table>> end;  // With the last rows.
     };
 
+    enum class Server : std::uint8_t { kThread, kCaller, kNobody };
+    using Lock = std::unique_lock<std::mutex>;
+    using Until = std::optional<Time>;  // None: for ever.
+
     // ---- The thread.
     void run();
     void serve();
-    void give_up(const std::string& why);
-    [[nodiscard]] std::chrono::milliseconds until_wake() const;
-    void read(Transport& transport);
-    [[nodiscard]] bool carry_out(Transport& transport);
-    void wake();
+    [[nodiscard]] bool lend();
+
+    // ---- Callers that wait. Pre: locked, and so they return.
+    template <class Over>
+    void wait_until(Lock& lock, Until until, const Over& over);
+    template <class Over>
+    void serve_here(Lock& lock, Until until, const Over& over);
+    void send_here(Lock& lock, Time now);
+    void leave(unsigned mine);
+    [[nodiscard]] bool others_wait(unsigned mine) const;
+
+    // ---- Whoever serves.
+    void wait_and_read(Until until);
+    void read();
+    [[nodiscard]] bool carry_out();
     void deliver(Piece piece);
     void deliver(Answer answer);
+    void give_up(const std::string& why);
+
+    void wake();
 
     const std::chrono::milliseconds connect_timeout_;
     const std::string server_key_;
-    mutable std::mutex mutex_;  // Guards all below but the thread and what wakes it.
+    std::optional<Transport> transport_;  // Whoever serves uses it.
+    mutable std::mutex mutex_;            // Guards all below but the thread and what wakes it.
     std::condition_variable changed_;
     Session session_;
     Session::Phase told_phase_ = Session::Phase::kGreeting;  // When callers were woken last.
     std::unordered_map<std::uint64_t, std::promise<Result<Table>>> promises_;
+    std::unordered_map<std::uint64_t, std::optional<Result<Table>>*> asked_;  // By who waits.
     std::unordered_map<std::uint64_t, Reading> readings_;
     std::unordered_set<std::uint64_t> async_;  // Unanswered.
     std::deque<Arrived> inbox_;                // Answers for wait().
-    bool asleep_ = false;                      // The thread, or about to be.
+    bool asleep_ = false;                      // Who serves, or about to be.
     bool stopping_ = false;
+    Server server_ = Server::kThread;
+    bool wanted_ = false;               // By a caller, from the thread.
+    std::condition_variable returned_;  // What the thread has lent.
+    bool looks_seldom_ = false;         // The thread, so it has to be told.
+    std::uint64_t uses_ = 0;            // Of what was lent.
+    unsigned waiting_ = 0;              // Callers of ask() and wait().
+    Time carried_out_{};                // When it was done last.
+    bool unsent_ = false;               // For a moment, so that it goes with what follows.
     Wakeup wakeup_;
     std::thread thread_;
 };

@@ -1,11 +1,13 @@
 #include "client/transport.h"
 
 #include <poll.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <system_error>
@@ -48,6 +50,32 @@ void release_owner(void* /*data*/, void* hint) noexcept {
     const std::unique_ptr<std::shared_ptr<const void>> owner(
         static_cast<std::shared_ptr<const void>*>(hint));
 }
+
+// A signal to a thread that serves the socket may interrupt what is done with it. Then again.
+template <class Do>
+auto retried(const Do& action) {
+    for (;;) try {
+            return action();
+        } catch (const zmq::error_t& error) {
+            if (error.num() != EINTR) throw;
+        }
+}
+
+// Where much is done with sockets, and seldom.
+class SignalsBlocked {
+public:
+    SignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
 
 // A large buffer is not copied: the frame keeps it alive until ZeroMQ has sent it.
 zmq::message_t as_message(const Buffer& buffer) {
@@ -140,8 +168,8 @@ public:
                 i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
             auto message = as_message(frames[i]);
             // Without a high-water mark this cannot block.
-            [[maybe_unused]] const auto sent =
-                dealer.send(message, more | zmq::send_flags::dontwait);
+            static_cast<void>(
+                retried([&] { return dealer.send(message, more | zmq::send_flags::dontwait); }));
         }
         dealer_drained = false;
     }
@@ -208,6 +236,7 @@ Result<void> Transport::check(const std::string& endpoint) {
 }
 
 void Transport::open(const std::string& endpoint) {
+    const SignalsBlocked blocked;
     flush();
     sockets_->open(endpoint);
 }
@@ -248,7 +277,7 @@ std::optional<std::vector<Buffer>> Transport::receive() {
     frames.reserve(kFramesUsual);
     for (bool more = true; more;) {
         zmq::message_t message;
-        if (!sockets_->dealer.recv(message, zmq::recv_flags::dontwait)) {
+        if (!retried([&] { return sockets_->dealer.recv(message, zmq::recv_flags::dontwait); })) {
             sockets_->dealer_drained = true;
             return std::nullopt;
         }
@@ -264,11 +293,15 @@ Transport::Changes Transport::changes() {
     Changes changes;
     if (std::exchange(sockets_->monitor_drained, true)) return changes;
     zmq::message_t event;
-    while (sockets_->monitor.recv(event, zmq::recv_flags::dontwait)) {
+    const auto take = [&](zmq::message_t& frame) {
+        return retried(
+            [&] { return sockets_->monitor.recv(frame, zmq::recv_flags::dontwait).has_value(); });
+    };
+    while (take(event)) {
         std::uint16_t kind = 0;
         if (event.size() >= sizeof kind) std::memcpy(&kind, event.data(), sizeof kind);
         zmq::message_t address;
-        if (event.more() && !sockets_->monitor.recv(address, zmq::recv_flags::dontwait)) break;
+        if (event.more() && !take(address)) break;
         changes.disconnected |= kind == ZMQ_EVENT_DISCONNECTED;
         changes.refused |= kind == ZMQ_EVENT_CONNECT_RETRIED;
         const bool mismatch =

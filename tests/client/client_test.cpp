@@ -4,7 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <csignal>
 #include <future>
+#include <thread>
 
 #include "tests/client/fake_server.h"
 
@@ -33,6 +36,13 @@ protected:
                                      [this] { return Client::connect(to({server_.endpoint()})); });
         identity_ = server_.welcome();
         client_ = std::make_unique<Client>(connecting.get().value());
+    }
+
+    // A call that serves the socket itself, and leaves it to nobody.
+    void answer_one_deferred() {
+        auto deferred = std::async(std::launch::async, [&] { return client_->deferred("one"); });
+        server_.send(identity_, number_reply({server_.next()->as<proto::Request>().id}, {1}));
+        EXPECT_THAT(numbers_in(deferred.get().value()), ElementsAre(1));
     }
 
     FakeServer server_;
@@ -84,6 +94,94 @@ TEST_F(ClientTest, WaitReturnsRepliesInTheOrderOfArrival) {
     server_.send(identity_, number_reply({static_cast<std::uint64_t>(first)}, {1}));
     EXPECT_EQ(client_->wait_for(10s).value().number, first);
     EXPECT_EQ(client_->wait().error().code, ErrorCode::kNotFound);
+}
+
+// Goal: a request leaves at once, also while nobody serves the socket. Method: a blocking call that
+// ends leaves it so; then async() alone, and no wait().
+TEST_F(ClientTest, AsyncRequestLeavesWithoutAnybodyWaiting) {
+    answer_one_deferred();
+    const auto number = client_->async("select 2").value();
+    EXPECT_EQ(server_.next()->as<proto::Request>().id, static_cast<std::uint64_t>(number));
+    answer_one_deferred();
+    auto submitted = client_->submit("select 3");
+    server_.send(identity_, number_reply({server_.next()->as<proto::Request>().id}, {3}));
+    EXPECT_THAT(numbers_in(submitted.reply.get().value()), ElementsAre(3));
+}
+
+// Goal: whoever serves, everybody gets what is theirs. Method: while one waits in deferred(),
+// another does, a future is under way and an async request; the one who served is answered first.
+TEST_F(ClientTest, OthersAreServedWhenACallerIsAnswered) {
+    answer_one_deferred();
+    auto first = std::async(std::launch::async, [&] { return client_->deferred("first"); });
+    const auto first_id = server_.next()->as<proto::Request>().id;
+    auto second = std::async(std::launch::async, [&] { return client_->deferred("second"); });
+    const auto second_id = server_.next()->as<proto::Request>().id;
+    auto future = client_->submit("future");
+    const auto future_id = server_.next()->as<proto::Request>().id;
+    const auto async_number = client_->async("async").value();
+    const auto async_id = server_.next()->as<proto::Request>().id;
+    server_.send(identity_, number_reply({first_id}, {1}));
+    EXPECT_THAT(numbers_in(first.get().value()), ElementsAre(1));
+    server_.send(identity_, number_reply({future_id}, {3}));
+    EXPECT_THAT(numbers_in(future.reply.get().value()), ElementsAre(3));
+    server_.send(identity_, number_reply({async_id}, {4}));
+    EXPECT_EQ(client_->wait().value().number, async_number);
+    server_.send(identity_, number_reply({second_id}, {2}));
+    EXPECT_THAT(numbers_in(second.get().value()), ElementsAre(2));
+}
+
+// Goal: who looks whether a reply is there, without waiting, finds it. Method: until it does.
+TEST_F(ClientTest, LookingWithoutWaitingFindsAReply) {
+    answer_one_deferred();
+    const auto number = client_->async("select 2").value();
+    EXPECT_EQ(client_->wait_for(0ms).error().code, ErrorCode::kTimeout);
+    server_.send(identity_, number_reply({server_.next()->as<proto::Request>().id}, {2}));
+    for (;;) {
+        const auto arrived = client_->wait_for(0ms);
+        if (!arrived) {
+            ASSERT_EQ(arrived.error().code, ErrorCode::kTimeout);
+            continue;
+        }
+        EXPECT_EQ(arrived->number, number);
+        break;
+    }
+}
+
+// Goal: a program's signals reach it while it waits, and the wait goes on. Method: one every
+// millisecond to the waiting thread, with a handler that counts.
+TEST_F(ClientTest, SignalsDoNotEndAWait) {
+    static std::atomic<int> signals{0};
+    struct sigaction count {};
+    count.sa_handler = [](int) { ++signals; };
+    struct sigaction before {};
+    ASSERT_EQ(::sigaction(SIGUSR1, &count, &before), 0);
+    std::promise<pthread_t> thread;
+    auto waiting = std::async(std::launch::async, [&] {
+        thread.set_value(::pthread_self());
+        return client_->deferred("select 1");
+    });
+    const auto target = thread.get_future().get();
+    const auto id = server_.next()->as<proto::Request>().id;
+    for (int sent = 0; sent < 50; ++sent) {
+        const int seen = signals;
+        ::pthread_kill(target, SIGUSR1);
+        while (signals == seen) std::this_thread::yield();
+    }
+    server_.send(identity_, number_reply({id}, {7}));
+    EXPECT_THAT(numbers_in(waiting.get().value()), ElementsAre(7));
+    ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+// Goal: heartbeats go out while a caller serves. Method: a call that takes three of them.
+TEST_F(ClientTest, HeartbeatsGoOutWhileACallerServes) {
+    answer_one_deferred();
+    auto deferred = std::async(std::launch::async, [&] { return client_->deferred("long"); });
+    const auto id = server_.next()->as<proto::Request>().id;
+    const auto before = server_.heartbeats();
+    while (server_.heartbeats() < before + 3)
+        ASSERT_FALSE(server_.next(10ms)) << "there is nothing but heartbeats";
+    server_.send(identity_, number_reply({id}, {1}));
+    EXPECT_TRUE(deferred.get());
 }
 
 TEST_F(ClientTest, TableOutlivesItsClient) {

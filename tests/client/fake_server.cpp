@@ -43,6 +43,7 @@ std::optional<Heard> FakeServer::next(std::chrono::milliseconds limit) {
         }
         heard.header = proto::decode(heard.frames.at(0).bytes).value();
         if (!std::holds_alternative<proto::Heartbeat>(heard.header)) return heard;
+        ++heartbeats_;
     }
 }
 

@@ -33,6 +33,8 @@ public:
     void stop();
     void restart();
 
+    // Those that next() has passed over.
+    [[nodiscard]] unsigned heartbeats() const noexcept { return heartbeats_; }
     // The next message that is not a heartbeat; nothing within 10 s fails the caller's value().
     [[nodiscard]] std::optional<Heard> next(
         std::chrono::milliseconds limit = std::chrono::seconds(10));
@@ -51,6 +53,7 @@ private:
     zmq::socket_t router_;
     std::string endpoint_;
     std::uint64_t client_pid_ = 0;
+    unsigned heartbeats_ = 0;
 };
 
 }  // namespace shortq::test

@@ -52,8 +52,8 @@ struct QueryOptions {
     std::uint32_t min_generation = 0;
     std::string service{};  // Empty: the default service.
     // Called some times a second while the query runs for longer than half a second, and with each
-    // piece of a large result. On the client's own thread: it must return soon, must not throw, and
-    // must not call this client.
+    // piece of a large result. On the client's own thread, or one that waits for a reply in it: it
+    // must return soon, must not throw, and must not call this client.
     ProgressCallback progress{};
 };
 
@@ -113,7 +113,8 @@ private:
 
 // A connection to a primary. Reconnects by itself: deferred requests are sent again, sync requests
 // end with kConnection, since they may have changed state.
-// Threads: safe to share; a background thread owns the socket and the heartbeats.
+// Threads: safe to share. A background thread serves the socket and sends heartbeats, but a call that
+// waits for a reply does so itself meanwhile, unless others are under way.
 class Client {
 public:
     // Errors: kConnection if no endpoint answered in time; kDenied; kBadRequest for a malformed
