@@ -14,6 +14,8 @@ Result<Client> Client::connect(ConnectOptions options) {
             return tl::unexpected(std::move(checked.error()));
         }
     }
+    if (options.connect_timeout.count() == 0)
+        options.connect_timeout = std::chrono::seconds(options.password.empty() ? 5 : 10);
     if (!options.server_key.empty()) {
         auto key = detail::find_server_key(options.server_key);
         if (!key) return tl::unexpected(std::move(key.error()));

@@ -308,7 +308,7 @@ void Primary::read_signals() {
             supervisor_.reap_strays();
         } else if (*signal == SIGHUP) {
             spdlog::info("reloading");
-            reload_users();
+            static_cast<void>(reload_users());  // The log is all that hears of it.
             step(core::ReloadRequested{});
         } else if (!drain_requested_) {
             spdlog::info("draining: new requests are refused, those under way get {}",

@@ -101,11 +101,15 @@ void Primary::guard_doors() {
 }
 
 // Who is in stays in. A file with a mistake changes nothing.
-void Primary::reload_users() {
-    if (!authenticator_) return;
+Result<void> Primary::reload_users() {
+    if (!authenticator_) return {};
     auto users = auth::read_users(options_.users);
-    if (!users) return spdlog::error("the old users stay: {}", one_line(users.error()));
+    if (!users) {
+        spdlog::error("the old users stay: {}", one_line(users.error()));
+        return tl::unexpected(std::move(users.error()));
+    }
     authenticator_->replace(std::move(*users));
+    return {};
 }
 
 core::Time Primary::now() const {

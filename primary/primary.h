@@ -105,7 +105,7 @@ private:
     // ---- Clients of the kdb+ door (kdb_requests.cpp)
     void open_kdb_door();
     void guard_doors();
-    void reload_users();
+    [[nodiscard]] Result<void> reload_users();
     void on_kdb(KdbSays& says);
     void on_kdb_request(KdbAsked& asked);
     void send_to_kdb(KdbConnectionId connection, core::ClientId client,
@@ -135,6 +135,7 @@ private:
     [[nodiscard]] Result<Rows> kill(std::int64_t seat);
     [[nodiscard]] Result<core::WorkerSnapshot> worker_at(std::int64_t seat) const;
     // Those who asked before this generation, or one before it, began to load.
+    void reload(const std::shared_ptr<Answer>& answer);
     void answer_reloads(const Result<Rows>& result, std::uint32_t generation = UINT32_MAX);
 
     const Options& options_;

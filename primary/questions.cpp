@@ -11,22 +11,27 @@ namespace shortq::primary {
 void Primary::answer(const Question& question) {
     std::visit(Overloaded{
                    [&](View view) { question.answer->give(rows_of(view)); },
-                   [&](const ReloadCall&) {
-                       // One that loads already may have read what is old by now.
-                       reload_waiters_.push_back({begun_generation_ + 1, question.answer});
-                       if (drain_requested_) {
-                           answer_reloads(fail(ErrorCode::kUnavailable,
-                                               "the primary is shutting down", "primary"));
-                       } else {
-                           reload_users();
-                           step(core::ReloadRequested{});
-                       }
-                   },
+                   [&](const ReloadCall&) { reload(question.answer); },
                    [&](const CancelCall& call) { question.answer->give(cancel(call.serial)); },
                    [&](const DrainCall& call) { question.answer->give(drain(call.seat)); },
                    [&](const KillCall& call) { question.answer->give(kill(call.seat)); },
                },
                question.demand);
+}
+
+void Primary::reload(const std::shared_ptr<Answer>& answer) {
+    if (drain_requested_) {
+        return answer->give(
+            fail(ErrorCode::kUnavailable, "the primary is shutting down", "primary"));
+    }
+    if (auto users = reload_users(); !users) {
+        auto& error = users.error();
+        error.message = "nothing is reloaded, the old users stay: " + error.message;
+        return answer->give(tl::unexpected(std::move(error)));
+    }
+    // One that loads already may have read what is old by now.
+    reload_waiters_.push_back({begun_generation_ + 1, answer});
+    step(core::ReloadRequested{});
 }
 
 void Primary::answer_reloads(const Result<Rows>& result, std::uint32_t generation) {

@@ -158,7 +158,11 @@ TEST_F(AuthTest, UsersAreReadAgainAtAReload) {
     EXPECT_EQ(refusal(server, as("alice", "wonderland")), kWrong);
     EXPECT_EQ(cell(client.deferred("echo still here")), "still here");
     private_file("users", "bob:builder\n");
-    EXPECT_TRUE(client.sync("call shortq_reload()"));
+    const auto mistaken = client.sync("call shortq_reload()");
+    ASSERT_FALSE(mistaken);
+    EXPECT_THAT(mistaken.error().message, HasSubstr("the old users stay"));
+    EXPECT_THAT(mistaken.error().where, HasSubstr("users"));
+    EXPECT_EQ(cell(client.sync("select max(id) from shortq.generations")), "2");
     EXPECT_EQ(refusal(server, as("bob", "builder")), "let in");
     EXPECT_THAT(server.log(), HasSubstr("the old users stay"));
 }

@@ -26,7 +26,9 @@ enum class RequestPriority : std::uint8_t { kHigh = 0, kNormal = 1, kLow = 2 };
 
 struct ConnectOptions {
     std::vector<std::string> endpoints{"tcp://127.0.0.1:5001"};  // More than one: failover.
-    std::chrono::milliseconds connect_timeout{5000};             // Until the first welcome.
+    // Until the first welcome. 0: 5 s, or 10 s with a password, for a server takes its time after
+    // wrong ones.
+    std::chrono::milliseconds connect_timeout{0};
     // Keep trying within connect_timeout until a worker can answer, not only the primary.
     bool wait_until_ready = false;
     std::string agent{};  // Program and version, in shortq.clients. Empty: the library's own.
@@ -112,9 +114,10 @@ private:
 };
 
 // A connection to a primary. Reconnects by itself: deferred requests are sent again, sync requests
-// end with kConnection, since they may have changed state.
-// Threads: safe to share. A background thread serves the socket and sends heartbeats, but a call that
-// waits for a reply does so itself meanwhile, unless others are under way.
+// end with kConnection, since they may have changed state. One that is denied then (its user has
+// gone, or has another password) is finished, and each of its calls says so: connect anew.
+// Threads: safe to share. A background thread serves the socket and sends heartbeats, but a call
+// that waits for a reply does so itself meanwhile, unless others are under way.
 class Client {
 public:
     // Errors: kConnection if no endpoint answered in time; kDenied; kBadRequest for a malformed

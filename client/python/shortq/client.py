@@ -326,7 +326,7 @@ def connect(
     *where: Union[str, int],
     host: Optional[str] = None,
     port: Optional[int] = None,
-    connect_timeout: float = 5.0,
+    connect_timeout: Optional[float] = None,
     wait_until_ready: bool = False,
     user: str = "",
     agent: str = "",
@@ -337,7 +337,8 @@ def connect(
 
     where             a port; a host and a port; or endpoints like "tcp://host:5001" or "host:5001",
                       tried in order and again when one is lost (failover).
-    connect_timeout   seconds until the first welcome.
+    connect_timeout   seconds until the first welcome. None: 5, or 10 with a password, for a server
+                      takes its time after wrong ones.
     wait_until_ready  keep trying within connect_timeout until a worker can answer, not only the
                       primary.
     agent             program and version, shown in shortq.clients.
@@ -346,8 +347,11 @@ def connect(
                       characters, or the file that has it. All is encrypted then.
 
     Raises ConnectionLostError if no endpoint answered in time, DeniedError, BadRequestError for a
-    malformed endpoint or a server of another protocol version.
+    malformed endpoint or a server of another protocol version. A client reconnects by itself; one that
+    is denied then is finished, and each of its calls raises DeniedError: connect anew.
     """
+    if connect_timeout is None:
+        connect_timeout = 10.0 if password else 5.0
     options = ConnectOptions(
         endpoints_from(where, host, port),
         connect_timeout,
