@@ -283,7 +283,7 @@ void Session::handshake_failed(Time now, bool mismatch) {
                           options_.server_key.empty()
                               ? "the server at " + where +
                                     " hangs up at once; if it wants encryption, give its public "
-                                    "key (--server-key)"
+                                    "key (--server-key); or is that its port for kdb+ clients?"
                               : "cannot agree on encryption with the server at " + where +
                                     ": is the server key its own, and was it started with "
                                     "--curve-keys?",

@@ -458,7 +458,7 @@ class Session:
             "and was it started with --curve-keys?"
             if encrypts
             else f"the server at {where} hangs up at once; if it wants encryption, give its "
-            "public key (server_key)"
+            "public key (server_key); or is that its port for kdb+ clients?"
         )
         self._refusal = make_error(ErrorCode.CONNECTION, message, where)
         code = ErrorCode.DENIED if encrypts else ErrorCode.CONNECTION

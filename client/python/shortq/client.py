@@ -347,8 +347,8 @@ def connect(
                       characters, or the file that has it. All is encrypted then.
 
     Raises ConnectionLostError if no endpoint answered in time, DeniedError, BadRequestError for a
-    malformed endpoint or a server of another protocol version. A client reconnects by itself; one that
-    is denied then is finished, and each of its calls raises DeniedError: connect anew.
+    malformed endpoint or a server of another protocol version. A client reconnects by itself; one
+    that is denied then is finished, and each of its calls raises DeniedError: connect anew.
     """
     if connect_timeout is None:
         connect_timeout = 10.0 if password else 5.0
