@@ -57,10 +57,11 @@ std::optional<core::WorkerId> WorkerDoor::on_hello(const proto::Hello& hello) {
     }
     const auto slot = core::slot_of(*worker);
     if (slot >= peers_.size()) peers_.resize(slot + 1);
-    peers_[slot] = Peer{*worker, std::string(in_.sender())};
-    by_identity_[peers_[slot].identity] = *worker;
     proto::Welcome welcome;
     welcome.version = std::min(hello.version_max, proto::kVersionMax);
+    peers_[slot] =
+        Peer{*worker, std::string(in_.sender()), welcome.version >= proto::kVersionBundles};
+    by_identity_[peers_[slot].identity] = *worker;
     welcome.heartbeat_ms = static_cast<std::uint32_t>(proto::kHeartbeatInterval.count());
     welcome.server = "shortq/" SHORTQ_VERSION;
     static_cast<void>(send(*worker, welcome));  // One that is gone again is reaped.
@@ -83,8 +84,9 @@ bool WorkerDoor::connected(core::WorkerId worker) const {
 bool WorkerDoor::send(core::WorkerId worker, const proto::Message& header,
                       std::span<zmq::message_t> bodies, Bundling bundling) {
     if (!connected(worker)) return false;
-    const auto& identity = peers_[core::slot_of(worker)].identity;
-    return router_.send(identity, header, bodies, bundling) == Sent::kYes;
+    const auto& peer = peers_[core::slot_of(worker)];
+    return router_.send(peer.identity, header, bodies, peer.bundles ? bundling : Bundling::kNo) ==
+           Sent::kYes;
 }
 
 std::vector<core::WorkerId> WorkerDoor::flush() {

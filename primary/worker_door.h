@@ -66,6 +66,7 @@ private:
     struct Peer {
         core::WorkerId worker{};
         std::string identity;
+        bool bundles = false;  // It understands them.
     };
     struct TextHash {
         using is_transparent = void;

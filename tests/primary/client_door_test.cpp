@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "primary/auth/password_hash.h"
+#include "tests/proto/bundles.h"
 #include "tests/temporary_folder.h"
 #include "worker/engine/unique_fd.h"
 
@@ -54,6 +55,16 @@ public:
         return proto::decode({static_cast<const std::byte*>(header_.data()), header_.size()})
             .value();
     }
+    // The frames of the next message, a bundle as it is.
+    test::Texts receive_raw() {
+        test::Texts frames;
+        zmq::message_t frame;
+        do {
+            if (!socket_.recv(frame)) throw std::runtime_error("no answer");
+            frames.push_back(text_of(frame));
+        } while (frame.more());
+        return frames;
+    }
     proto::ErrorReply receive_error() { return std::get<proto::ErrorReply>(receive()); }
 
     std::vector<std::string> received;
@@ -68,13 +79,14 @@ protected:
     // Waits for one message and says what it means.
     ClientSays next() {
         std::vector<zmq::pollitem_t> items{{door_.router().socket().handle(), 0, ZMQ_POLLIN, 0}};
-        zmq::poll(items, seconds(10));
-        if (!door_.receive()) throw std::runtime_error("nothing came");
+        while (!door_.receive())
+            if (zmq::poll(items, seconds(10)) == 0) throw std::runtime_error("nothing came");
         return door_.interpret();
     }
     // Says hello, is let in as `client`. Returns the session.
-    std::uint64_t welcome(Peer& peer, core::ClientId client) {
-        peer.send(proto::Hello{});
+    std::uint64_t welcome(Peer& peer, core::ClientId client,
+                          std::uint16_t version = proto::kVersionMin) {
+        peer.send(proto::Hello{.version_max = version});
         EXPECT_TRUE(std::holds_alternative<NewClient>(next()));
         door_.admit(client, 2, 1);
         return std::get<proto::Welcome>(peer.receive()).session;
@@ -233,6 +245,92 @@ TEST_F(ClientDoorTest, SendingToAGonePeerFails) {
     while (sent && std::chrono::steady_clock::now() < until)
         sent = door_.send(kClient, proto::Ping{});
     EXPECT_FALSE(sent);
+}
+
+// Goal: only a client that speaks version 2 gets bundles, and its welcome by itself. Method: two
+// messages to a client of each version; a version from the future is taken for ours.
+TEST_F(ClientDoorTest, OnlyWhoKnowsBundlesGetsThem) {
+    for (const auto version : std::initializer_list<std::uint16_t>{1, 2, 99}) {
+        Peer peer(context_, door_.endpoint());
+        static_cast<void>(welcome(peer, kClient, version));
+        for (int i = 0; i < 2; ++i) EXPECT_TRUE(door_.send(kClient, proto::Ping{}));
+        EXPECT_TRUE(door_.flush().empty());
+        EXPECT_EQ(peer.receive_raw().at(0) == test::bundle_header(), version >= 2);
+        door_.forget(kClient);
+    }
+}
+
+// Goal: requests in a bundle are requests; what does not belong into one is refused, counted, and
+// ends nothing. Method: requests around a hello, a bundle in the bundle, garbage, then the rest
+// malformed; empty, too large, with three frames.
+TEST_F(ClientDoorTest, BundledRequestsComeAndWhatIsMalformedIsAnswered) {
+    const auto session = welcome(peer_, kClient);
+    const auto request = [&](std::uint64_t id) {
+        return test::Texts{test::header_text(proto::Request{.id = id, .session = session}), "x"};
+    };
+    const auto expect_request = [&](std::uint64_t id) {
+        const auto says = next();
+        ASSERT_TRUE(std::holds_alternative<NewRequest>(says));
+        EXPECT_EQ(std::get<NewRequest>(says).id, id);
+    };
+    const auto expect_refusal = [&] {
+        const auto says = next();
+        EXPECT_TRUE(std::holds_alternative<core::ClientHeard>(says));
+        EXPECT_EQ(peer_.receive_error().code, ErrorCode::kBadRequest);
+    };
+    const auto header = test::bundle_header();
+    const auto good = test::bundle_body({request(9)});
+    peer_.send_raw(header, {test::bundle_body({request(1),
+                                               {test::header_text(proto::Hello{})},
+                                               request(2),
+                                               {header, good},
+                                               {"\xff garbage"},
+                                               request(3)}) +
+                            "\x90" + good});
+    expect_request(1);
+    expect_refusal();
+    expect_request(2);
+    expect_refusal();
+    expect_refusal();
+    expect_request(3);
+    expect_refusal();
+    for (const auto& bodies : std::vector<test::Texts>{
+             {}, {""}, {std::string(proto::kBundleBytesMax + 1, '\x91')}, {good, good}}) {
+        peer_.send_raw(header, bodies);
+        expect_refusal();
+    }
+    EXPECT_EQ(door_.malformed(), 8U);
+    peer_.send_raw(header, {test::bundle_body({request(4), request(5)})});
+    expect_request(4);
+    expect_request(5);
+}
+
+// Goal: a stranger's bundle lets nobody in. Method: a hello in one, then a request.
+TEST_F(ClientDoorTest, AStrangersBundleIsRefused) {
+    peer_.send_raw(test::bundle_header(),
+                   {test::bundle_body({{test::header_text(proto::Hello{})},
+                                       {test::header_text(proto::Request{.id = 3}), "x"}})});
+    EXPECT_TRUE(std::holds_alternative<Nothing>(next()));
+    EXPECT_EQ(peer_.receive_error().code, ErrorCode::kBadRequest);
+    EXPECT_TRUE(std::holds_alternative<Nothing>(next()));
+    const auto error = peer_.receive_error();
+    EXPECT_EQ(error.id, 3U);
+    EXPECT_EQ(error.code, ErrorCode::kUnknownSession);
+}
+
+// Goal: a client that is gone is found when what waits is sent. Method: leave, then messages that
+// may wait.
+TEST_F(ClientDoorTest, AGoneClientIsFoundAtFlush) {
+    auto gone = std::make_optional<Peer>(context_, door_.endpoint());
+    static_cast<void>(welcome(*gone, kClient, proto::kVersionBundles));
+    gone.reset();
+    const auto until = std::chrono::steady_clock::now() + seconds(10);
+    std::vector<core::ClientId> found;
+    while (found.empty() && std::chrono::steady_clock::now() < until) {
+        EXPECT_TRUE(door_.send(kClient, proto::Ping{}));
+        found = door_.flush();
+    }
+    EXPECT_EQ(found, std::vector<core::ClientId>{kClient});
 }
 
 // One port, one primary.
