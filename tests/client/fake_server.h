@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <optional>
 #include <string>
 #include <zmq.hpp>
@@ -35,25 +36,35 @@ public:
 
     // Those that next() has passed over.
     [[nodiscard]] unsigned heartbeats() const noexcept { return heartbeats_; }
-    // The next message that is not a heartbeat; nothing within 10 s fails the caller's value().
+    // Bundles that came so far.
+    [[nodiscard]] unsigned bundles() const noexcept { return bundles_; }
+    // The next message that is not a heartbeat, also out of a bundle; nothing within 10 s fails the
+    // caller's value().
     [[nodiscard]] std::optional<Heard> next(
         std::chrono::milliseconds limit = std::chrono::seconds(10));
     void send(const std::string& identity, const Frames& frames);
+    // `malformed` follows the messages.
+    void send_bundle(const std::string& identity, const std::vector<Frames>& messages,
+                     std::string_view malformed = {});
 
     // Answers the next message, a hello, with a welcome. The client's identity.
-    std::string welcome(std::uint64_t session = 1, std::uint32_t workers = 2);
+    std::string welcome(std::uint64_t session = 1, std::uint32_t workers = 2,
+                        std::uint16_t version = proto::kVersionMin);
 
     // Of the client that was welcomed last.
     [[nodiscard]] std::uint64_t client_pid() const { return client_pid_; }
 
 private:
     void bind(const std::string& endpoint);
+    [[nodiscard]] bool receive(std::chrono::milliseconds limit);
 
     zmq::context_t context_;
     zmq::socket_t router_;
     std::string endpoint_;
     std::uint64_t client_pid_ = 0;
     unsigned heartbeats_ = 0;
+    unsigned bundles_ = 0;
+    std::deque<Heard> heard_;  // Without the header.
 };
 
 }  // namespace shortq::test
