@@ -142,7 +142,9 @@ void QueryThread::lend_socket() {
     changed_.notify_all();
     while (holder_ == Holder::kQueryThread) {
         watched_.wait(lock, [&] { return holder_ == Holder::kIoThread || watching_; });
-        if (takes_long(lock)) holder_ = Holder::kIoThread;
+        if (!takes_long(lock)) continue;
+        holder_ = Holder::kIoThread;
+        if (!outbox_.empty()) wakeup_.notify();  // Else what waits here would wait on.
     }
 }
 

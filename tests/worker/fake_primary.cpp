@@ -68,16 +68,43 @@ void FakePrimary::start(std::vector<std::string> more) {
     worker_.emplace(std::move(*spawned));
 }
 
-std::optional<Received> FakePrimary::receive(std::chrono::milliseconds patience) {
-    std::array<zmq::pollitem_t, 1> items{{{socket_.handle(), 0, ZMQ_POLLIN, 0}}};
-    if (zmq::poll(items, patience) == 0) return std::nullopt;
+std::vector<zmq::message_t> FakePrimary::take_frames() {
     zmq::message_t identity;
     EXPECT_TRUE(socket_.recv(identity));
     identity_ = std::move(identity);
-    Received received;
+    std::vector<zmq::message_t> frames;
     do {
-        EXPECT_TRUE(socket_.recv(received.frames.emplace_back()));
-    } while (received.frames.back().more());
+        EXPECT_TRUE(socket_.recv(frames.emplace_back()));
+    } while (frames.back().more());
+    ++messages_;
+    return frames;
+}
+
+void FakePrimary::unpack(const std::vector<zmq::message_t>& bundle) {
+    ++bundles_;
+    EXPECT_LE(bundle[1].size(), proto::kBundleBytesMax);
+    std::vector<std::span<const std::byte>> parts;
+    for (proto::BundleReader reader(bytes_of(bundle[1])); !reader.done();) {
+        const auto read = reader.next(parts);
+        ASSERT_TRUE(read) << read.error().message;
+        auto& frames = unpacked_.emplace_back();
+        for (const auto part : parts) frames.emplace_back(part.data(), part.size());
+    }
+}
+
+std::optional<Received> FakePrimary::receive(std::chrono::milliseconds patience) {
+    Received received;
+    if (unpacked_.empty()) {
+        std::array<zmq::pollitem_t, 1> items{{{socket_.handle(), 0, ZMQ_POLLIN, 0}}};
+        if (zmq::poll(items, patience) == 0) return std::nullopt;
+        received.frames = take_frames();
+        if (received.frames.size() == 2 && proto::is_bundle(bytes_of(received.frames.front())))
+            unpack(received.frames);
+    }
+    if (!unpacked_.empty()) {
+        received.frames = std::move(unpacked_.front());
+        unpacked_.pop_front();
+    }
     const auto decoded = proto::decode(bytes_of(received.frames.front()));
     EXPECT_TRUE(decoded) << decoded.error().message;
     if (!decoded) return std::nullopt;
@@ -109,9 +136,9 @@ Received FakePrimary::take_hello() {
     return received ? std::move(*received) : Received{};
 }
 
-void FakePrimary::welcome_until_ready() {
+void FakePrimary::welcome_until_ready(std::uint16_t version) {
     ASSERT_NE(take_hello().as<proto::Hello>(), nullptr);
-    send(proto::Welcome{.session = 1, .heartbeat_ms = 1000, .server = {}});
+    send(proto::Welcome{.version = version, .session = 1, .heartbeat_ms = 1000, .server = {}});
     const auto ready = next();
     ASSERT_TRUE(ready && ready->as<proto::Ready>());
 }
@@ -135,6 +162,17 @@ void FakePrimary::send_raw(std::string_view frame) {
     identity.copy(identity_);
     EXPECT_TRUE(socket_.send(identity, zmq::send_flags::sndmore));
     EXPECT_TRUE(socket_.send(zmq::message_t(frame), zmq::send_flags::none));
+}
+
+void FakePrimary::send_frames(const std::vector<std::string>& frames) {
+    zmq::message_t identity;
+    identity.copy(identity_);
+    EXPECT_TRUE(socket_.send(identity, zmq::send_flags::sndmore));
+    for (const auto& frame : frames) {
+        const bool last = &frame == &frames.back();
+        EXPECT_TRUE(socket_.send(zmq::buffer(frame),
+                                 last ? zmq::send_flags::none : zmq::send_flags::sndmore));
+    }
 }
 
 void FakePrimary::request(std::uint64_t id, std::string_view text, const Parameters& parameters) {

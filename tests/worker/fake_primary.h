@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <zmq.hpp>
 
 #include "primary/worker_process.h"
+#include "proto/bundle.h"
 #include "proto/columnar.h"
 #include "proto/message.h"
 #include "proto/value.h"
@@ -53,15 +55,21 @@ public:
     // Starts the worker; `more` is added to its arguments.
     void start(std::vector<std::string> more = {"--engine", "test"});
     // Takes the hello, welcomes, and waits for ready.
-    void welcome_until_ready();
+    void welcome_until_ready(std::uint16_t version = proto::kVersionMin);
     // The hello, with the worker's address remembered.
     [[nodiscard]] Received take_hello();
 
     void send(const proto::Message& message, std::vector<zmq::message_t> bodies = {});
     void send_raw(std::string_view frame);  // One frame of any bytes.
+    void send_frames(const std::vector<std::string>& frames);
     void request(std::uint64_t id, std::string_view text, const Parameters& parameters = {});
 
-    // The next message that is not a heartbeat. None: nothing came within `patience`.
+    // What came so far, a bundle as one message; and how many were bundles.
+    [[nodiscard]] std::size_t messages() const noexcept { return messages_; }
+    [[nodiscard]] std::size_t bundles() const noexcept { return bundles_; }
+
+    // The next message that is not a heartbeat, also out of a bundle. None: nothing came within
+    // `patience`.
     [[nodiscard]] std::optional<Received> next(std::chrono::milliseconds patience = kPatience);
     [[nodiscard]] std::optional<Received> next_heartbeat();
     // The whole reply to one request, whose reader takes what comes; what belongs to none fails the
@@ -78,11 +86,16 @@ public:
 
 private:
     [[nodiscard]] std::optional<Received> receive(std::chrono::milliseconds patience);
+    [[nodiscard]] std::vector<zmq::message_t> take_frames();
+    void unpack(const std::vector<zmq::message_t>& bundle);
 
     TemporaryFolder folder_;
     zmq::context_t context_;
     zmq::socket_t socket_;
     zmq::message_t identity_;
+    std::deque<std::vector<zmq::message_t>> unpacked_;
+    std::size_t messages_ = 0;
+    std::size_t bundles_ = 0;
     std::optional<WorkerProcess> worker_;
 };
 
