@@ -9,6 +9,7 @@
 
 #include "primary/client_door.h"
 #include "primary/worker_door.h"
+#include "proto/bundle.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/input.h"
 #include "tests/proto/samples.h"
@@ -44,19 +45,34 @@ public:
         zmq::message_t header;
         while (socket_.recv(header, zmq::recv_flags::dontwait)) {
             std::size_t bodies = 0;
+            zmq::message_t body;
             for (bool more = header.more(); more; ++bodies) {
-                zmq::message_t body;
                 static_cast<void>(socket_.recv(body));
                 more = body.more();
             }
-            const auto message =
-                proto::decode({static_cast<const std::byte*>(header.data()), header.size()});
-            SHORTQ_FUZZ_CHECK(message.has_value());
-            visit(*message, bodies);
+            if (bodies == 1 && proto::is_bundle(bytes_of(header))) {
+                std::vector<Input> frames;
+                for (proto::BundleReader reader(bytes_of(body)); !reader.done();) {
+                    SHORTQ_FUZZ_CHECK(reader.next(frames).has_value());
+                    visit_one(frames.front(), frames.size() - 1, visit);
+                }
+            } else {
+                visit_one(bytes_of(header), bodies, visit);
+            }
         }
     }
 
 private:
+    static Input bytes_of(const zmq::message_t& frame) {
+        return {static_cast<const std::byte*>(frame.data()), frame.size()};
+    }
+    template <class Visit>
+    static void visit_one(Input header, std::size_t bodies, Visit& visit) {
+        const auto message = proto::decode(header);
+        SHORTQ_FUZZ_CHECK(message.has_value());
+        visit(*message, bodies);
+    }
+
     zmq::socket_t socket_;
 };
 
@@ -89,10 +105,24 @@ public:
         }
         for (std::size_t bodies = taker_.byte() % 4; bodies > 0; --bodies)
             next.frames.push_back(taker_.frame());
+        if ((choice & 8U) != 0) bundle(next.frames);
         return next;
     }
 
 private:
+    // The message in a bundle, up to three times, and what follows it there.
+    void bundle(std::vector<Input>& frames) {
+        proto::BundleWriter writer;
+        for (int times = taker_.byte() % 4; times > 0; --times) {
+            writer.begin(frames.size());
+            for (const auto frame : frames) writer.frame(frame);
+        }
+        const auto rest = taker_.frame();
+        bundle_.assign(writer.body().begin(), writer.body().end());
+        bundle_.insert(bundle_.end(), rest.begin(), rest.end());
+        frames = {proto::kBundleHeader, bundle_};
+    }
+
     proto::Message message(std::uint64_t session) {
         switch (taker_.byte() % 8) {
             case 0:
@@ -116,6 +146,7 @@ private:
 
     Taker taker_;
     proto::HeaderBuffer buffer_{};
+    std::vector<std::byte> bundle_;
 };
 
 // ---- client_door
@@ -131,7 +162,10 @@ public:
             const auto next = script.next(sessions_);
             peers_[next.peer]->send(next.frames);
             SHORTQ_FUZZ_CHECK(door_.receive());
-            on(next.peer, door_.interpret(), next.frames);
+            do {  // A bundle is several.
+                on(next.peer, door_.interpret());
+            } while (door_.receive());
+            SHORTQ_FUZZ_CHECK(door_.flush().empty());
             for (std::size_t i = 0; i < peers_.size(); ++i) read(i);
         }
         for (std::size_t i = 0; i < peers_.size(); ++i) leave(i);
@@ -155,7 +189,7 @@ private:
         sessions_[peer] = 0;
     }
 
-    void on(std::size_t peer, const ClientSays& says, const std::vector<Input>& frames) {
+    void on(std::size_t peer, const ClientSays& says) {
         const auto is_own = [&](core::ClientId client) {
             return client == ids_[peer] && door_.facts(client) != nullptr;
         };
@@ -164,7 +198,7 @@ private:
             leave(peer);
             const auto again = door_.interpret();
             SHORTQ_FUZZ_CHECK(!std::holds_alternative<HelloAgain>(again));
-            return on(peer, again, frames);
+            return on(peer, again);
         }
         if (std::holds_alternative<NewClient>(says)) {
             ++lives_;
@@ -174,9 +208,9 @@ private:
         } else if (const auto* request = std::get_if<NewRequest>(&says)) {
             SHORTQ_FUZZ_CHECK(is_own(request->event.client) && request->id != 0);
             std::uint64_t bytes = 0;
-            for (std::size_t i = 1; i < frames.size(); ++i) bytes += frames[i].size();
+            for (const auto& body : door_.bodies()) bytes += body.size();
             SHORTQ_FUZZ_CHECK(request->event.bytes == bytes && bytes <= kQueryBytesMax);
-            SHORTQ_FUZZ_CHECK(frames.size() == 2 || frames.size() == 3);
+            SHORTQ_FUZZ_CHECK(door_.bodies().size() == 1 || door_.bodies().size() == 2);
         } else if (const auto* lost = std::get_if<core::ClientLost>(&says)) {
             SHORTQ_FUZZ_CHECK(is_own(lost->client));
             leave(peer);
@@ -228,11 +262,12 @@ public:
             peers_[next.peer]->send(next.frames);
             wait();
             SHORTQ_FUZZ_CHECK(door_.receive());
-            const auto before = door_.malformed();
-            const auto says = door_.interpret();
-            SHORTQ_FUZZ_CHECK(!says || (says->worker == kWorker && door_.connected(kWorker)));
-            SHORTQ_FUZZ_CHECK(!says || door_.bodies().size() + 1 == next.frames.size());
-            SHORTQ_FUZZ_CHECK(!says || door_.malformed() == before);
+            do {  // A bundle is several.
+                const auto before = door_.malformed();
+                const auto says = door_.interpret();
+                SHORTQ_FUZZ_CHECK(!says || (says->worker == kWorker && door_.connected(kWorker)));
+                SHORTQ_FUZZ_CHECK(!says || door_.malformed() == before);
+            } while (door_.receive());
             door_.heartbeat_all();
             for (auto& peer : peers_) peer->drain([](const proto::Message&, std::size_t) {});
         }
@@ -284,6 +319,9 @@ std::vector<std::string> door_seeds() {
         append_frame(seed, proto::encode(message, buffer));
         seeds.push_back(seed + std::string("\2\3one\3two", 9));
     }
+    // In bundles: a request three times, and one with garbage behind it.
+    seeds.push_back(hello + std::string("\10\7\5\1\1x\3\0\10\7\5\1\1x\1\2\x90z", 18));
+    seeds.push_back(worker + std::string("\10\6\1\0\3\0", 6));
     return seeds;
 }
 

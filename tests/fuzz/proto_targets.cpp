@@ -1,5 +1,6 @@
 // tests/fuzz/proto_targets.cpp: every decoder of proto/. What is accepted must survive encoding and
 // decoding; what assembles to a batch must be safe to read, cell by cell.
+#include "proto/bundle.h"
 #include "proto/columnar.h"
 #include "proto/fork.h"
 #include "proto/format.h"
@@ -12,6 +13,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/input.h"
 #include "tests/proto/arrays.h"
+#include "tests/proto/bundles.h"
 #include "tests/proto/samples.h"
 #include "tests/proto/walk.h"
 
@@ -37,6 +39,93 @@ void run_message(Input input) {
     HeaderBuffer buffer;
     const auto again = proto::decode(proto::encode(*message, buffer));
     SHORTQ_FUZZ_CHECK(again && *again == *message);
+}
+
+// ---- bundle: the body of one; then its bytes as frames, of which a bundle is made.
+
+using Messages = std::vector<std::vector<Input>>;
+
+// Leaves in `messages` those that had room. Pre: they are small.
+std::vector<std::byte> write_bundle(Messages& messages) {
+    proto::BundleWriter writer;
+    for (const auto& message : messages) {
+        std::size_t bytes = 0;
+        for (const auto frame : message) bytes += frame.size();
+        SHORTQ_FUZZ_CHECK(proto::BundleWriter::is_small(bytes, message.size()));
+        if (!writer.has_room(bytes, message.size())) break;
+        const auto before = writer.body().size();
+        writer.begin(message.size());
+        for (const auto frame : message) writer.frame(frame);
+        SHORTQ_FUZZ_CHECK(writer.body().size() > before + bytes);
+        SHORTQ_FUZZ_CHECK(writer.body().size() <= proto::kBundleBytesMax);
+    }
+    SHORTQ_FUZZ_CHECK(writer.messages() > 0 || messages.empty());
+    messages.resize(writer.messages());
+    return {writer.body().begin(), writer.body().end()};
+}
+
+// An error ends it, and what came before counts.
+Messages read_bundle(Input body, bool& whole) {
+    Messages messages;
+    std::vector<Input> frames;
+    whole = true;
+    for (proto::BundleReader reader(body); !reader.done();) {
+        if (const auto read = reader.next(frames); !read) {
+            expect_said(read.error());
+            SHORTQ_FUZZ_CHECK(reader.done());
+            whole = false;
+            break;
+        }
+        SHORTQ_FUZZ_CHECK(!frames.empty());
+        for (const auto frame : frames) {
+            SHORTQ_FUZZ_CHECK(frame.data() >= body.data());
+            SHORTQ_FUZZ_CHECK(frame.data() + frame.size() <= body.data() + body.size());
+        }
+        messages.push_back(frames);
+    }
+    return messages;
+}
+
+bool same(const Messages& left, const Messages& right) {
+    return std::ranges::equal(left, right, [](const auto& one, const auto& other) {
+        return std::ranges::equal(one, other, std::ranges::equal);
+    });
+}
+
+void expect_same_again(Messages messages) {
+    bool whole = false;
+    const auto body = write_bundle(messages);
+    SHORTQ_FUZZ_CHECK(same(read_bundle(body, whole), messages));
+    SHORTQ_FUZZ_CHECK(whole);
+}
+
+void run_bundle(Input input) {
+    bool whole = false;
+    auto messages = read_bundle(input, whole);
+    std::erase_if(messages,
+                  [](const auto& frames) { return frames.size() > proto::kBundledFramesMax; });
+    expect_same_again(messages);
+    messages.clear();
+    for (Taker taker(input); !taker.done();) {
+        auto& frames = messages.emplace_back();
+        for (int left = taker.byte() % proto::kBundledFramesMax; left >= 0; --left)
+            frames.push_back(taker.frame());
+    }
+    expect_same_again(messages);
+}
+
+std::vector<std::string> bundle_seeds() {
+    const auto headers = message_seeds();
+    std::string taken;  // As run_bundle() makes frames of it.
+    for (const std::size_t size : {0, 255, 256}) {
+        taken += '\x01';
+        append_frame(taken, headers.front());
+        append_frame(taken, std::string(size, 'x'));
+    }
+    return {test::bundle_body({{headers[0]}, {headers[1], "select 1"}, {headers[2], "", "z"}}),
+            test::bundle_body({{std::string(255, 'a')}, {std::string(256, 'b')}}),
+            test::bundle_body({test::Texts(proto::kBundledFramesMax, "e")}),
+            std::string("\xdc\x00\x01\xc6\x00\x00\x00\x01z", 9), std::move(taken)};
 }
 
 // ---- parameters: NaN is not equal to itself, so bytes are compared.
@@ -269,6 +358,7 @@ std::vector<Target> proto_targets() {
     return {
         {"message", "frame 0 of every kind", proto::kHeaderBytesMax + 8, run_message,
          message_seeds},
+        {"bundle", "messages that go together", 1024, run_bundle, bundle_seeds},
         {"parameters", "a request's parameters", 1024, run_parameters, parameters_seeds},
         {"schema", "a result's schema", 1024, run_schema, schema_seeds},
         {"layout", "the layout of a batch", 512, run_layout, layout_seeds},
