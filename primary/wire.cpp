@@ -92,6 +92,7 @@ proto::BundleWriter& Router::bundle_for(std::string_view identity) {
     if (bundles_open_ == bundles_.size()) bundles_.emplace_back();
     auto& bundle = bundles_[bundles_open_++];
     bundle.identity = identity;
+    bundle.lost = false;
     return bundle.messages;
 }
 
@@ -113,10 +114,14 @@ Sent Router::send(std::string_view identity, const proto::Message& header,
         for (const auto& body : bodies) bundle.frame(bytes_of(body));
         return Sent::kYes;
     }
-    if (auto* open = open_bundle(identity)) {
+    auto* open = open_bundle(identity);
+    if (open != nullptr) {
         if (const auto sent = send_bundle(*open); sent != Sent::kYes) return sent;
     }
-    return send_frames(socket_, identity, copy_of(first), bodies);
+    const auto sent = send_frames(socket_, identity, copy_of(first), bodies);
+    // Then it is somebody new, under the identity of who was lost.
+    if (open != nullptr && sent == Sent::kYes) open->lost = false;
+    return sent;
 }
 
 // It stays open, without messages.
@@ -127,14 +132,24 @@ Sent Router::send_bundle(Bundle& bundle) {
     auto body = copy_of(messages.body());
     const bool alone = messages.messages() == 1;
     messages.clear();
-    if (!alone)
-        return send_frames(socket_, bundle.identity, copy_of(proto::kBundleHeader),
+    auto sent = Sent::kYes;
+    if (alone) {
+        sent = send_alone(bundle.identity, body);
+    } else {
+        sent = send_frames(socket_, bundle.identity, copy_of(proto::kBundleHeader),
                            std::span(&body, 1));
+    }
+    bundle.lost = sent == Sent::kNoPeer;
+    return sent;
+}
+
+// The only message in the body of a bundle.
+Sent Router::send_alone(std::string_view identity, const zmq::message_t& body) {
     proto::BundleReader reader(bytes_of(body));
     static_cast<void>(reader.next(parts_));  // It is our own.
     frames_.clear();
     for (const auto part : parts_) frames_.push_back(copy_of(part));
-    return send_frames(socket_, bundle.identity, std::move(frames_.front()),
+    return send_frames(socket_, identity, std::move(frames_.front()),
                        std::span(frames_).subspan(1));
 }
 

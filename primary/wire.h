@@ -67,11 +67,11 @@ public:
                             Bundling bundling = Bundling::kNo);
 
     // Sends what waits; calls `gone`, which must not send, with the identity of each whose
-    // connection is not there.
+    // connection is not there, also if another send() has found that since.
     template <class Gone>
     void flush(const Gone& gone) {
         for (auto& bundle : std::span(bundles_).first(bundles_open_))
-            if (send_bundle(bundle) == Sent::kNoPeer) gone(bundle.identity);
+            if (send_bundle(bundle) == Sent::kNoPeer || bundle.lost) gone(bundle.identity);
         bundles_open_ = 0;
     }
     [[nodiscard]] bool flushed() const noexcept { return bundles_open_ == 0; }
@@ -80,11 +80,13 @@ private:
     struct Bundle {
         std::string identity;
         proto::BundleWriter messages;
+        bool lost = false;  // What waited: there was no peer.
     };
     void next_of_bundle(Incoming& in);
     [[nodiscard]] Bundle* open_bundle(std::string_view identity);
     [[nodiscard]] proto::BundleWriter& bundle_for(std::string_view identity);
     [[nodiscard]] Sent send_bundle(Bundle& bundle);
+    [[nodiscard]] Sent send_alone(std::string_view identity, const zmq::message_t& body);
 
     zmq::socket_t socket_;
     bool drained_ = false;

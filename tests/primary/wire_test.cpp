@@ -183,6 +183,34 @@ TEST_F(RouterTest, WhoIsGoneIsFoundAtFlush) {
     EXPECT_EQ(send("ann", 1, Bundling::kNo), Sent::kNoPeer);
 }
 
+// Goal: what waited for who is gone does not vanish in silence. Method: a send() whose caller does
+// not care is the first to find it; then somebody new comes under the same name, who is not gone.
+TEST_F(RouterTest, ALossFoundBetweenIsToldAtFlush) {
+    ann_.reset();
+    const auto until = std::chrono::steady_clock::now() + test::kPatience;
+    while (send("ann", 1, Bundling::kNo) == Sent::kYes && std::chrono::steady_clock::now() < until)
+        continue;
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(send("ann", 2, Bundling::kYes), Sent::kYes);
+    EXPECT_EQ(send("ann", 3, Bundling::kNo), Sent::kNoPeer);
+    EXPECT_THAT(flush(), ElementsAre("ann"));
+    EXPECT_THAT(flush(), IsEmpty());
+    EXPECT_EQ(send("ann", 4, Bundling::kYes), Sent::kYes);
+    EXPECT_EQ(send("ann", 5, Bundling::kNo), Sent::kNoPeer);
+    // The name is free once another thread has cleared up.
+    std::vector<zmq::pollitem_t> items{{router_.socket().handle(), 0, ZMQ_POLLIN, 0}};
+    Texts frames;
+    while (frames.empty() && std::chrono::steady_clock::now() < until) {
+        ann_.emplace(context_, kEndpoint, "ann");
+        ann_->send({"again"});
+        zmq::poll(items, std::chrono::milliseconds(20));
+        frames = receive_at_once();
+    }
+    ASSERT_THAT(frames, ElementsAre("ann", "again"));
+    EXPECT_EQ(send("ann", 6, Bundling::kNo), Sent::kYes);
+    EXPECT_THAT(flush(), IsEmpty());
+    EXPECT_EQ(ann_->receive(), heartbeat(6));
+}
+
 // Goal: what is in a bundle comes one by one, from its sender, and others' messages come as well.
 // Method: bundles of two peers, with a single message behind.
 TEST_F(RouterTest, BundlesAreTakenApart) {
