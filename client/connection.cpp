@@ -228,8 +228,9 @@ void Connection::serve_here(Lock& lock, Until until, const Over& over) {
 // A row of requests goes together, if the caller has replies to take before it waits again.
 void Connection::send_here(Lock& lock, Time now) {
     ++uses_;
-    unsent_ = !inbox_.empty() && now < carried_out_ + kBundlingTime;
-    if (unsent_) return;
+    if (!inbox_.empty() && now < carried_out_ + kBundlingTime &&
+        ++unsent_ < proto::kBundleMessagesUsual)
+        return;
     server_ = Server::kCaller;
     lock.unlock();
     try {
@@ -373,7 +374,7 @@ bool Connection::carry_out() {
         news = !actions.empty() || !goes_on || session_.phase() != told_phase_;
         told_phase_ = session_.phase();
         asleep_ = true;  // Soon: from here on what is new needs a ring.
-        unsent_ = false;
+        unsent_ = 0;
         carried_out_ = Clock::now();
     }
     for (auto& action : actions) {

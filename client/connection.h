@@ -129,7 +129,7 @@ private:
     std::uint64_t uses_ = 0;            // Of what was lent.
     unsigned waiting_ = 0;              // Callers of ask() and wait().
     Time carried_out_{};                // When it was done last.
-    bool unsent_ = false;               // For a moment, so that it goes with what follows.
+    unsigned unsent_ = 0;  // Requests, for a moment, so that they go with what follows.
     Wakeup wakeup_;
     std::thread thread_;
 };

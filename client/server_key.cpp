@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <string_view>
 
 namespace shortq::detail {
 namespace {
@@ -15,6 +17,19 @@ bool is_key(const std::string& text) {
     return text.size() == kKeyChars && zmq_z85_decode(bytes.data(), text.c_str()) != nullptr;
 }
 
+// How the server's own file begins.
+constexpr std::string_view kSecretMark = "# shortq: the server's secret key";
+
+tl::unexpected<Error> refuse_secret(const std::string& name) {
+    std::filesystem::path open(name);
+    const auto clients =
+        open.extension() == ".secret" ? open.replace_extension(".public").string() : "NAME.public";
+    return fail(ErrorCode::kBadRequest,
+                "no server key: \"" + name +
+                    "\" is the server's secret key; it belongs to the server alone; clients take " +
+                    clients);
+}
+
 }  // namespace
 
 Result<std::string> find_server_key(const std::string& key_or_file) {
@@ -23,6 +38,7 @@ Result<std::string> find_server_key(const std::string& key_or_file) {
     std::string line;
     for (int i = 0; i < kLinesMax && std::getline(file, line); ++i) {
         if (line.ends_with('\r')) line.pop_back();
+        if (line.starts_with(kSecretMark)) return refuse_secret(key_or_file);
         if (is_key(line)) return line;
     }
     if (is_key(key_or_file)) return key_or_file;

@@ -23,7 +23,8 @@ bool BundleWriter::is_small(std::size_t bytes, std::size_t frames) noexcept {
 }
 
 bool BundleWriter::has_room(std::size_t bytes, std::size_t frames) const noexcept {
-    return body_.size() + bytes + (frames + 1) * kItemBytesMax <= kBundleBytesMax;
+    return messages_ < kBundleMessagesUsual &&
+           body_.size() + bytes + (frames + 1) * kItemBytesMax <= kBundleBytesMax;
 }
 
 void BundleWriter::begin(std::size_t frames) {

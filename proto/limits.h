@@ -50,6 +50,8 @@ inline constexpr std::size_t kFrameSlackBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kBundleBytesMax = std::size_t{32} << 10;
 inline constexpr std::size_t kBundledBytesMax = std::size_t{2} << 10;
 inline constexpr std::size_t kBundledFramesMax = 15;
+// So many a sender puts into one: with more, the next process would wait for what it could begin.
+inline constexpr std::size_t kBundleMessagesUsual = 16;
 
 inline constexpr std::chrono::milliseconds kHeartbeatInterval{1000};
 

@@ -109,7 +109,8 @@ bool QueryThread::next(Job& job) {
 // takes the socket, and the reply leaves.
 bool QueryThread::reply_may_wait() const {
     constexpr std::chrono::microseconds kPatience{200};
-    return more_of_bundle_ && Clock::now() - waiting_since_ < kPatience;
+    return more_of_bundle_ && outbox_.size() < proto::kBundleMessagesUsual &&
+           Clock::now() - waiting_since_ < kPatience;
 }
 
 // Pre: locked, as for all below up to return_socket().

@@ -24,6 +24,19 @@ TEST(ServerKeyTest, FileHasItAsALine) {
     EXPECT_EQ(find_server_key(file).value(), kKey);
 }
 
+// It opens nothing as a public key, and should not lie where clients are.
+TEST(ServerKeyTest, TheSecretOneIsRefused) {
+    const TemporaryFolder folder;
+    const auto file = folder.write(
+        "prod.secret", "# shortq: the server's secret key. Show it to nobody.\n" + kKey + "\n");
+    const auto found = find_server_key(file);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().message,
+              "no server key: \"" + file +
+                  "\" is the server's secret key; it belongs to the server alone; clients take " +
+                  (folder.path() / "prod.public").string());
+}
+
 // Forty letters, all of the alphabet of keys.
 TEST(ServerKeyTest, PathThatLooksLikeAKeyIsAPath) {
     const std::string name(40, 'x');

@@ -31,6 +31,7 @@ protected:
     static ConnectOptions options(std::vector<std::string> endpoints) {
         ConnectOptions made;
         made.endpoints = std::move(endpoints);
+        made.connect_timeout = 5s;
         return made;
     }
 

@@ -71,11 +71,14 @@ TEST(BundleTest, MessagesComeOutAsTheyWentIn) {
 // Goal: a bundle never gets over its limit, and it can be filled. Method: as much as has room.
 TEST(BundleTest, RoomIsLimited) {
     BundleWriter writer;
-    const Texts message(3, std::string(100, 'x'));
+    const Texts message(1, std::string(kBundledBytesMax, 'x'));
     std::size_t count = 0;
     for (; writer.has_room(size_of(message), message.size()); ++count) add(writer, message);
     EXPECT_LE(writer.body().size(), kBundleBytesMax);
     EXPECT_GT(count * size_of(message), kBundleBytesMax * 9 / 10);
+    writer.clear();
+    for (count = 0; writer.has_room(1, 1); ++count) add(writer, {"x"});
+    EXPECT_EQ(count, kBundleMessagesUsual);
     EXPECT_FALSE(BundleWriter::is_small(kBundledBytesMax + 1, 1));
     EXPECT_FALSE(BundleWriter::is_small(0, kBundledFramesMax + 1));
 }

@@ -22,6 +22,7 @@ _LINGER_MS = 200  # How long a goodbye may take to leave when a socket closes.
 _RECONNECT_MS = 100
 _COPIED_BELOW = 4096  # Small frames are copied: they would keep a whole read buffer alive.
 _MISMATCHES = (zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL, zmq.EVENT_HANDSHAKE_FAILED_AUTH)
+_SECRET_MARK = "# shortq: the server's secret key"  # How the server's own file begins.
 _EVENTS = (
     zmq.EVENT_DISCONNECTED
     | zmq.EVENT_CONNECT_RETRIED
@@ -71,9 +72,18 @@ def find_server_key(key_or_file: str) -> str:
     path may look like a key, the reverse is against all odds. Raises BadRequestError."""
     try:
         with open(key_or_file, encoding="utf-8") as file:
-            keys = [line.strip() for line in file if _is_key(line.strip())]
+            lines = [line.strip() for line in file]
     except (OSError, ValueError):
-        keys = []
+        lines = []
+    if any(line.startswith(_SECRET_MARK) for line in lines):
+        is_named_so = key_or_file.endswith(".secret")
+        clients = key_or_file[: -len("secret")] + "public" if is_named_so else "NAME.public"
+        raise make_error(
+            ErrorCode.BAD_REQUEST,
+            f'no server key: "{key_or_file}" is the server\'s secret key; it belongs to the '
+            f"server alone; clients take {clients}",
+        )
+    keys = list(filter(_is_key, lines))
     if keys:
         return keys[0]
     if not key_or_file or _is_key(key_or_file):

@@ -89,6 +89,12 @@ class AuthTest(unittest.TestCase):
             with self.assertRaisesRegex(shortq.BadRequestError, "no server key"):
                 shortq.connect(port=1, server_key=text)
 
+    def test_the_servers_secret_key_is_not_taken(self) -> None:
+        with self.assertRaisesRegex(
+            shortq.BadRequestError, "it belongs to the server alone; clients take .*server.public"
+        ):
+            shortq.connect(port=1, server_key=str(self.folder / "server.secret"))
+
     def test_options_show_no_password(self) -> None:
         self.assertNotIn("secret", repr(shortq.options.ConnectOptions(password="secret")))
 
