@@ -143,7 +143,7 @@ std::chrono::milliseconds IoLoop::time_to_wait() const {
 // state only, also of room to send, and whatever is done with the socket may swallow that: so it is
 // waited for only if the last thing done was to find nothing. zmq_getsockopt(3), "ZMQ_FD".
 void IoLoop::wait() {
-    if (!drained_ && may_go_on()) return;
+    if (!unpacker_.done() || (!drained_ && may_go_on())) return;
     std::array<pollfd, 2> ready{{{descriptor_, POLLIN, 0}, {wakeup_.fd(), POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), static_cast<int>(time_to_wait().count())) < 0) {
         if (errno == EINTR) return;
