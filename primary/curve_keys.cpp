@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <fstream>
+#include <string_view>
 
 #include "primary/auth/private_file.h"
 #include "primary/auth/secret.h"
@@ -13,6 +16,9 @@ namespace shortq::primary {
 namespace {
 
 constexpr std::size_t kKeyChars = 40;  // zmq_curve_keypair(3).
+// How the first lines of the two files begin; clients know the secret one by it.
+constexpr std::string_view kPublicMark = "# shortq: the server's public key";
+constexpr std::string_view kSecretMark = "# shortq: the server's secret key";
 using KeyText = std::array<char, kKeyChars + 1>;
 
 std::string with_ending(const std::filesystem::path& name, const char* ending) {
@@ -23,8 +29,9 @@ std::string next_steps(const std::string& secret, const std::string& open, const
     return fmt::format(
         "{0} is for the server alone:   shortq --curve-keys {0} --users FILE ...\n"
         "{1} is for its clients:        shortq-cli --server-key {1} ...\n"
-        "or as text:                    shortq-cli --server-key '{2}' ...\n",
-        secret, open, key);
+        "{2:<{3}}shortq-cli --server-key '{4}' ...\n",
+        secret, open, "or as text:", open.size() + std::strlen(" is for the server alone:   "),
+        key);
 }
 
 bool is_key(const std::string& text) {
@@ -32,6 +39,20 @@ bool is_key(const std::string& text) {
     const bool right = text.size() == kKeyChars && zmq_z85_decode(bytes.data(), text.c_str());
     auth::wipe(bytes.data(), bytes.size());
     return right;
+}
+
+// Whether make_keys() has written it for clients.
+bool says_public(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) return false;  // A pipe may wait.
+    std::ifstream file(path);
+    std::string line;
+    return std::getline(file, line) && line.starts_with(kPublicMark);
+}
+
+std::string secret_beside(std::filesystem::path path) {
+    return path.extension() == ".public" ? path.replace_extension(".secret").string()
+                                         : std::string("NAME.secret");
 }
 
 }  // namespace
@@ -47,23 +68,25 @@ Result<std::string> make_keys(std::filesystem::path name) {
     KeyText secret_key{};
     if (zmq_curve_keypair(open_key.data(), secret_key.data()) != 0)
         return fail(ErrorCode::kInternal, "this ZeroMQ was built without CURVE", "--make-keys");
-    std::string text = fmt::format("# shortq: the server's secret key. Show it to nobody.\n{}\n",
-                                   secret_key.data());
+    std::string text = fmt::format("{}. Show it to nobody.\n{}\n", kSecretMark, secret_key.data());
     auth::wipe(secret_key.data(), secret_key.size());
     auto written = auth::write_new_file(secret, text, true);
     auth::wipe(text);
     if (written) {
         written = auth::write_new_file(
-            open,
-            fmt::format("# shortq: the server's public key, for its clients.\n{}\n",
-                        open_key.data()),
-            false);
+            open, fmt::format("{}, for its clients.\n{}\n", kPublicMark, open_key.data()), false);
     }
     if (!written) return tl::unexpected(written.error());
     return next_steps(secret, open, open_key.data());
 }
 
 Result<std::string> read_secret_key(const std::filesystem::path& path) {
+    // First: who may read it does not matter then.
+    if (says_public(path)) {
+        return fail(ErrorCode::kBadRequest,
+                    "is the public key, for clients; the secret one is " + secret_beside(path),
+                    path.string());
+    }
     auto text = auth::read_private_file(path);
     if (!text) return tl::unexpected(text.error());
     std::string key;

@@ -13,7 +13,8 @@ namespace shortq::primary {
 [[nodiscard]] Result<std::string> make_keys(std::filesystem::path name);
 
 // The secret key in a file, 40 characters of Z85 on a line of its own besides "# " comments.
-// Errors: kBadRequest: as read_private_file(), or there is no such key in it.
+// Errors: kBadRequest: as read_private_file(), or there is no such key in it; or the file says
+//         that it is the public one.
 [[nodiscard]] Result<std::string> read_secret_key(const std::filesystem::path& path);
 
 }  // namespace shortq::primary

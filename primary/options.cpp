@@ -410,12 +410,14 @@ Result<Given> read_config(const std::string& file) {
 
 // ---- Command line
 
+constexpr const char* kNoName = "*";  // No file that anybody wants.
+
 struct Raw {
     Given given;
     std::string workers;
     std::string source;
     std::string config;
-    bool make_keys = false;  // Its name is where WORKERS is otherwise.
+    std::string make_keys;  // Its name; empty: not asked for; kNoName: it may be where WORKERS is.
     bool help = false;
     bool version = false;
     std::vector<std::string> extras;
@@ -453,7 +455,19 @@ void declare_settings(CLI::App& app, Raw& raw) {
     }
 }
 
+// "--users=": CLI11 would take the next word.
+Result<void> check_written_out(int argc, const char* const* argv) {
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+        const std::string_view word = argv[i];
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+            return usage(std::string(word.substr(0, word.size() - 1)), "needs a value");
+    }
+    return {};
+}
+
 Result<Raw> read_command_line(int argc, const char* const* argv) {
+    if (const auto checked = check_written_out(argc, argv); !checked)
+        return tl::unexpected(checked.error());
     CLI::App app;
     Raw raw;
     app.set_help_flag();
@@ -462,7 +476,7 @@ Result<Raw> read_command_line(int argc, const char* const* argv) {
     app.add_option("--config", raw.config);
     app.add_flag("-h,--help", raw.help);
     app.add_flag("--version", raw.version);
-    app.add_flag("--make-keys", raw.make_keys);
+    app.add_flag(std::string("--make-keys{") + kNoName + "}", raw.make_keys);
     app.add_option("WORKERS", raw.workers);
     app.add_option("SOURCE", raw.source);
     try {
@@ -473,12 +487,29 @@ Result<Raw> read_command_line(int argc, const char* const* argv) {
     } catch (const CLI::ParseError& error) {
         return fail(ErrorCode::kBadRequest, error.what(), "usage");
     }
+    if (app.count("--config") > 0 && raw.config.empty())
+        return fail(ErrorCode::kBadRequest, "needs a value", "--config");
     raw.extras = app.remaining();
     // CLI11 leaves the mark behind which nothing is an option.
     const auto mark = std::ranges::find(raw.extras, "--");
     if (mark != raw.extras.end()) raw.extras.erase(mark);
     std::erase_if(raw.given, [](const auto& entry) { return entry.second.empty(); });
     return raw;
+}
+
+// Who writes more than a name means to serve as well, which is another command.
+Result<std::string> name_of_keys(const Raw& raw) {
+    const bool is_named = raw.make_keys != kNoName;
+    auto surplus = is_named ? raw.workers : raw.source;
+    if (!raw.given.empty()) surplus = "--" + raw.given.begin()->first;
+    if (!raw.config.empty()) surplus = "--config";
+    if (!surplus.empty()) {
+        return fail(ErrorCode::kBadRequest,
+                    fmt::format("takes one name and nothing else, got '{}'", surplus),
+                    "--make-keys");
+    }
+    if (is_named) return raw.make_keys;
+    return raw.workers.empty() ? std::string("shortq") : raw.workers;
 }
 
 // ---- Putting it together
@@ -609,11 +640,13 @@ Result<CommandLine> parse_options(int argc, const char* const* argv) {
     if (raw->help) line.print = help_text();
     if (raw->version) line.print = "shortq " SHORTQ_VERSION "\n";
     if (!line.print.empty()) return line;
-    if (raw->make_keys) {
-        line.make_keys = raw->workers.empty() ? "shortq" : raw->workers;
+    if (const auto checked = check_extras(*raw); !checked) return tl::unexpected(checked.error());
+    if (!raw->make_keys.empty()) {
+        auto name = name_of_keys(*raw);
+        if (!name) return tl::unexpected(name.error());
+        line.make_keys = std::move(*name);
         return line;
     }
-    if (const auto checked = check_extras(*raw); !checked) return tl::unexpected(checked.error());
     Given config;
     if (!raw->config.empty()) {
         auto read = read_config(raw->config);

@@ -243,6 +243,27 @@ INSTANTIATE_TEST_SUITE_P(
                 {"--kdb-port", "0", "--kdb-listen", "0.0.0.0", "2", "x.sql"},
                 "--kdb-listen: 0.0.0.0 is not a loopback address: it needs --users FILE; or "
                 "--insecure, without passwords"},
+        BadLine{"KeysAndASource",
+                {"2", "x.sql", "--make-keys"},
+                "--make-keys: takes one name and nothing else, got 'x.sql'"},
+        BadLine{"KeysWithTwoNames",
+                {"--make-keys=prod", "other"},
+                "--make-keys: takes one name and nothing else, got 'other'"},
+        BadLine{"KeysAndAnOption",
+                {"--make-keys", "prod", "--port", "0"},
+                "--make-keys: takes one name and nothing else, got '--port'"},
+        BadLine{"KeysAndThreeNames",
+                {"--make-keys", "a", "b", "c"},
+                "c: unexpected argument; usage: shortq [options] WORKERS SOURCE"},
+        BadLine{"EmptyUsers",
+                {"--users", "", "2", "x.sql"},
+                "--users: expected the name of a file, got ''"},
+        BadLine{"EmptyKeys",
+                {"--curve-keys", "", "2", "x.sql"},
+                "--curve-keys: expected the name of a file, got ''"},
+        BadLine{
+            "EmptyKeysInOneWord", {"--curve-keys=", "2", "x.sql"}, "--curve-keys: needs a value"},
+        BadLine{"EmptyConfig", {"--config", "", "2", "x.sql"}, "--config: needs a value"},
         BadLine{"NoConfigFile",
                 {"--config", "/no/such.toml", "2", "x.sql"},
                 "--config: cannot read /no/such.toml: No such file or directory"},
@@ -264,6 +285,7 @@ TEST(OptionsTest, UsersAndKeysAllowAnyAddress) {
 TEST(OptionsTest, MakeKeysNeedsNothingElse) {
     EXPECT_EQ(parse({"--make-keys"})->make_keys, "shortq");
     EXPECT_EQ(parse({"--make-keys", "/etc/shortq/prod"})->make_keys, "/etc/shortq/prod");
+    EXPECT_EQ(parse({"--make-keys=prod2"})->make_keys, "prod2");
     EXPECT_FALSE(parse({"2", "x.sql"})->make_keys);
 }
 
@@ -322,6 +344,7 @@ INSTANTIATE_TEST_SUITE_P(
                   ": window: expected auto or a whole number from 0 to 1000000, got '-1'"},
         BadConfig{"WrongType", "window = { a = 1 }\n",
                   ":1: window: expected a text, a number, true or false"},
+        BadConfig{"EmptyUsers", "users = ''\n", ": users: expected the name of a file, got ''"},
         BadConfig{"WrongFlag", "writable = 1\n", ": writable: expected true or false, got '1'"}),
     [](const auto& test) { return std::string(test.param.name); });
 
