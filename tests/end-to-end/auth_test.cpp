@@ -134,6 +134,31 @@ TEST_F(AuthTest, TheCommandLineTakesAPassword) {
     EXPECT_THAT(denied.err, StartsWith(kWrong));
     EXPECT_EQ(ask({}).status, kNoConnection);
     EXPECT_EQ(ask({"--password-file", path("none")}).status, kUsage);
+    const auto secret = server.cli({"--server-key", path("server.secret"), "echo hello"});
+    EXPECT_EQ(secret.status, kUsage);
+    EXPECT_THAT(secret.err, HasSubstr("clients take " + path("server.public")));
+}
+
+// Goal: a hash is made of the password that a connection would take. Method: a file, which wins;
+// the variable; nothing at all, which is an error.
+TEST_F(AuthTest, AHashIsOfTheSamePassword) {
+    const auto right = private_file("right", "wonderland\n");
+    const auto hash = [&](const std::vector<std::string>& more, const std::string& variable) {
+        std::vector<std::string> words{"SHORTQ_PASSWORD=" + variable, shortq_cli_program(),
+                                       "--hash-password", "--user", "alice"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run("/usr/bin/env", words);
+    };
+    const auto opens = [&](const Outcome& made) {
+        EXPECT_EQ(made.status, kSucceeded) << made.err;
+        private_file("users", made.out);
+        const Server server(guarded(false));
+        return refusal(server, as("alice", "wonderland"));
+    };
+    EXPECT_EQ(opens(hash({"--password-file", right}, "guess")), "let in");
+    EXPECT_EQ(opens(hash({}, "wonderland")), "let in");
+    EXPECT_EQ(hash({}, "").status, kUsage);
+    EXPECT_EQ(hash({"--password-file", path("none")}, "wonderland").status, kUsage);
 }
 
 // Goal: the password outlives the server. Method: kill it, start another one at its port.
@@ -178,6 +203,12 @@ TEST_F(AuthTest, RefusesFilesThatOthersMayRead) {
     const auto open = start({"--users", users_});
     EXPECT_EQ(open.status, kFailed);
     EXPECT_THAT(open.err, HasSubstr("chmod 600"));
+    const auto swapped = start({"--curve-keys", path("server.public")});
+    EXPECT_EQ(swapped.status, kFailed);
+    EXPECT_THAT(swapped.err, AllOf(HasSubstr("is the public key, for clients; the secret one is " +
+                                             path("server.secret")),
+                                   Not(HasSubstr("chmod"))));
+    ASSERT_EQ(::chmod(path("server.public").c_str(), 0600), 0);
     EXPECT_EQ(start({"--curve-keys", path("server.public")}).status, kFailed);
     EXPECT_EQ(start({"--curve-keys", path("none")}).status, kFailed);
     EXPECT_EQ(make_keys("server").status, kFailed) << "it must not overwrite";

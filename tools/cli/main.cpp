@@ -130,9 +130,12 @@ int run_prompt(Options& options) {
     return finish(status, out, log);
 }
 
-// The one that needs nobody to type it. Without a name there is no use for it.
+// The one that needs nobody to type it. Without a name there is no use for it, but for a hash's,
+// which takes the login's.
 Result<void> find_password(Options& options) {
     auto& password = options.connect.password;
+    if (options.hash_password && options.connect.user.empty())
+        options.connect.user = environment("USER");
     if (options.connect.user.empty() && options.password_file.empty()) return {};
     if (options.password_file.empty()) {
         password = environment("SHORTQ_PASSWORD");
@@ -157,9 +160,9 @@ int main(int argc, char** argv) try {
         std::cout << line->print;
         return kExitOk;
     }
-    if (line->options.hash_password) return hash_password_line(line->options.connect.user);
     if (const auto found = find_password(line->options); !found)
         return usage_error(found.error().message);
+    if (line->options.hash_password) return hash_password_line(line->options);
     if (wants_prompt(line->options)) return run_prompt(line->options);
     const auto queries = collect_queries(line->options);
     if (!queries) return usage_error(queries.error().message);

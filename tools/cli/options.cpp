@@ -96,8 +96,8 @@ void declare_where(CLI::App& app, Raw& raw, Options& options) {
                    "Encrypt: the server's public key, or the file that has it")
         ->type_name("KEY");
     app.add_flag("--hash-password", options.hash_password,
-                 "Make a line for the server's --users FILE from a password that is asked for, or "
-                 "read from stdin");
+                 "Make a line for the server's --users FILE from a password: --password-file's, "
+                 "$SHORTQ_PASSWORD, or asked for, or read from stdin");
 }
 
 void declare_what(CLI::App& app, Raw& raw, Options& options) {
@@ -189,6 +189,7 @@ Value parse_parameter(const std::string& text) {
 
 namespace {
 
+constexpr const char* kEmptyValue = ": an empty value; is a variable of the shell not set?";
 constexpr const char* kAbout = "Sends queries to shortq and prints what comes back.";
 
 // All of it; what is read goes to `raw` and `options`.
@@ -199,6 +200,29 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
     declare_where(app, raw, options);
     declare_what(app, raw, options);
     declare_output(app, raw, options);
+}
+
+// An unset variable of a shell must not mean "without": without encryption, a password, a file.
+std::string about_empty(const CLI::App& app) {
+    for (const auto* option : app.get_options()) {
+        if (option->get_positional() || option->check_lname("param")) continue;
+        for (const auto& value : option->results()) {
+            if (value.empty()) {
+                return option->get_name() + kEmptyValue;
+            }
+        }
+    }
+    return {};
+}
+
+// "--user=": CLI11 would take the next word.
+std::string about_cut_short(int argc, const char* const* argv) {
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+        const std::string_view word = argv[i];
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+            return std::string(word.substr(0, word.size() - 1)) + kEmptyValue;
+    }
+    return {};
 }
 
 // "--frmat: unknown option; did you mean --format?"
@@ -247,6 +271,8 @@ Result<CommandLine> parse_options(int argc, const char* const* argv) {
     Raw raw;
     CLI::App app{kAbout, "shortq-cli"};
     declare(app, raw, line.options);
+    if (const auto text = about_cut_short(argc, argv); !text.empty())
+        return fail(ErrorCode::kBadRequest, text);
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
@@ -261,6 +287,8 @@ Result<CommandLine> parse_options(int argc, const char* const* argv) {
     } catch (const CLI::ParseError& error) {
         return fail(ErrorCode::kBadRequest, error.what());
     }
+    if (const auto text = about_empty(app); !text.empty())
+        return fail(ErrorCode::kBadRequest, text);
     judge(raw, line.options);
     return line;
 }

@@ -49,6 +49,23 @@ TEST(CliProgramTest, UsageErrorsEndWithTwo) {
     EXPECT_THAT(folder.output, HasSubstr("shortq-cli: cannot read /: Is a directory"));
 }
 
+// What a shell makes of a variable that is not set must not mean "without encryption".
+TEST(CliProgramTest, EmptyValuesAreUsageErrors) {
+    for (const std::string option : {"--server-key", "--user", "--password-file", "--file",
+                                     "--host", "--connect", "--format"}) {
+        for (const auto* value : {" ''", "="}) {
+            const auto outcome = run(option + value + " -p 1 --wait 0.2 'select 1'");
+            EXPECT_EQ(outcome.status, 2) << option << value;
+            EXPECT_THAT(outcome.output, HasSubstr(option)) << value;
+        }
+    }
+}
+
+// A parameter may well be an empty text.
+TEST(CliProgramTest, EmptyParametersAreParameters) {
+    EXPECT_EQ(run("--param '' -p 1 --wait 0.2 'select ?'").status, 3);
+}
+
 TEST(CliProgramTest, NoServerEndsWithThree) {
     const auto outcome = run("-p 1 --wait 0.2 'select 1'");
     EXPECT_EQ(outcome.status, 3);

@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "tests/end-to-end/harness.h"
+#include "tests/end-to-end/program.h"
 #include "tests/tools/cli/terminal.h"
 #include "tools/cli/history.h"
 
@@ -368,6 +369,54 @@ TEST_F(PromptTest, TerminatedItLeavesTheTerminalAsItWas) {
     ASSERT_EQ(::kill(terminal.pid(), SIGTERM), 0);
     EXPECT_EQ(terminal.end(), 0);
     EXPECT_TRUE(terminal.echoes());
+}
+
+// Goal: whoever changes his mind at a password has a terminal that shows what he types. Method:
+// each signal, with nobody else who takes it; the program dies by it.
+TEST_F(PromptTest, APasswordLeavesTheTerminalAsItWas) {
+    for (const int signal : {SIGINT, SIGTERM}) {
+        Terminal terminal({}, {"--hash-password", "--user", "alice"});
+        ASSERT_TRUE(terminal.asks("New password for alice:"));
+        ASSERT_FALSE(terminal.echoes());
+        if (signal == SIGINT) {
+            terminal.type(kCtrlC);
+        } else {
+            ASSERT_EQ(::kill(terminal.pid(), signal), 0);
+        }
+        EXPECT_EQ(terminal.end(), 128 + signal);
+        EXPECT_TRUE(terminal.echoes());
+    }
+}
+
+// The same where a server wants one, with the program's own handling of signals, of both kinds.
+TEST_F(PromptTest, APasswordForAServerLeavesTheTerminalAsItWas) {
+    const auto line = shortq::test::run(shortq::test::shortq_cli_program(),
+                                        {"--hash-password", "--user", "a"}, "wonderland\n");
+    const auto users = folder->write("users", line.out);
+    ASSERT_EQ(::chmod(users.c_str(), 0600), 0);
+    const Server guarded({"--users", users, "1", folder->write("empty.sql", "")});
+    for (const bool one_shot : {true, false}) {
+        for (const int signal : {SIGINT, SIGTERM}) {
+            std::vector<std::string> arguments{"-p", std::to_string(guarded.port()), "--user", "a"};
+            if (one_shot) arguments.emplace_back("select 1");
+            Terminal terminal({}, arguments);
+            ASSERT_TRUE(terminal.asks("Password for a:"));
+            ASSERT_FALSE(terminal.echoes());
+            ASSERT_EQ(::kill(terminal.pid(), signal), 0);
+            EXPECT_EQ(terminal.end(), 128 + signal);
+            EXPECT_TRUE(terminal.echoes());
+        }
+    }
+}
+
+TEST_F(PromptTest, NoPasswordIsAskedForAgain) {
+    Terminal terminal({}, {"--hash-password", "--user", "alice"});
+    ASSERT_TRUE(terminal.asks("New password for alice:"));
+    terminal.type(kCtrlD);
+    EXPECT_EQ(terminal.end(), 2);
+    EXPECT_TRUE(terminal.echoes());
+    EXPECT_THAT(terminal.bytes(), HasSubstr("no password was typed"));
+    EXPECT_THAT(terminal.bytes(), Not(HasSubstr("Again")));
 }
 
 TEST_F(PromptTest, NewSizesAreTakenUp) {
