@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
 import threading
 import weakref
 from collections import deque
@@ -331,7 +332,7 @@ def connect(
     user: str = "",
     agent: str = "",
     password: str = "",
-    server_key: str = "",
+    server_key: Union[str, "os.PathLike[str]"] = "",
 ) -> Client:
     """A client of the shortq server at tcp://127.0.0.1:5001, or `where`.
 
@@ -345,11 +346,18 @@ def connect(
     user, password    for a server that was started with --users.
     server_key        public key of a server that was started with --curve-keys: its 40
                       characters, or the file that has it. All is encrypted then.
+                      A path may be a str or a pathlib.Path. A password is a str, and
+                      goes as its UTF-8.
 
     Raises ConnectionLostError if no endpoint answered in time, DeniedError, BadRequestError for a
     malformed endpoint or a server of another protocol version. A client reconnects by itself; one
     that is denied then is finished, and each of its calls raises DeniedError: connect anew.
     """
+    if isinstance(server_key, os.PathLike):
+        server_key = os.fspath(server_key)
+    for name, value in (("user", user), ("password", password), ("server_key", server_key)):
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be a str, not {type(value).__name__}")
     if connect_timeout is None:
         connect_timeout = 10.0 if password else 5.0
     options = ConnectOptions(

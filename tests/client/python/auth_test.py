@@ -93,7 +93,12 @@ class AuthTest(unittest.TestCase):
         with self.assertRaisesRegex(
             shortq.BadRequestError, "it belongs to the server alone; clients take .*server.public"
         ):
-            shortq.connect(port=1, server_key=str(self.folder / "server.secret"))
+            shortq.connect(port=1, server_key=self.folder / "server.secret")
+
+    def test_credentials_are_text(self) -> None:
+        for name in ("user", "password", "server_key"):
+            with self.assertRaisesRegex(TypeError, f"^{name} must be a str, not bytes$"):
+                shortq.connect(port=1, **{name: b"wonderland"})
 
     def test_options_show_no_password(self) -> None:
         self.assertNotIn("secret", repr(shortq.options.ConnectOptions(password="secret")))
