@@ -76,7 +76,9 @@ ShellFacts Primary::shell_facts() {
     facts.client = [this](core::ClientId client) {
         const auto* known = facts_of(client);
         if (known == nullptr) return ClientDetails{};
-        return ClientDetails{static_cast<std::int64_t>(known->number), known->address, known->user};
+        const bool is_kdb = kdb_clients_.facts(client) != nullptr;
+        return ClientDetails{static_cast<std::int64_t>(known->number), known->address,
+                             is_kdb ? "kdb" : "native", known->user};
     };
     facts.query = [this](core::RequestId request) {
         const auto* payload = payloads_.find(request);

@@ -151,7 +151,7 @@ Rows client_rows(const core::Snapshot& snapshot, const ShellFacts& facts) {
     Rows rows;
     for (const auto& client : snapshot.clients) {
         const auto details = facts.client(client.client);
-        rows.push_back({details.number, details.address, std::string("native"), details.user,
+        rows.push_back({details.number, details.address, details.door, details.user,
                         std::int64_t{client.pending}, whole(client.served),
                         timestamp(facts.calendar(client.since))});
     }

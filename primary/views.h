@@ -26,6 +26,7 @@ struct WorkerDetails {
 struct ClientDetails {
     std::int64_t number = 0;
     std::string address;
+    std::string door;
     std::string user;
 };
 struct QueryDetails {

@@ -48,10 +48,39 @@ MaybeValue first_of_month(std::int32_t months) {
     return Date{static_cast<std::int32_t>(day.time_since_epoch().count())};
 }
 
+void append_digits(std::string& out, std::int64_t value, std::size_t width) {
+    const std::string digits = std::to_string(value);
+    if (digits.size() < width) out.append(width - digits.size(), '0');
+    out += digits;
+}
+
+// "2024-01-08 09:30:00.000000123"
+std::string nanosecond_text(std::int64_t nanos) {
+    const auto seconds = floor_div(nanos, kNanosPerSecond);
+    const auto day = floor_div(seconds, kSecondsPerDay);
+    const auto of_day = seconds - day * kSecondsPerDay;
+    const std::chrono::year_month_day date{
+        std::chrono::sys_days{std::chrono::days{day + kEpochDays}}};
+    std::string text = std::to_string(static_cast<int>(date.year()));
+    const auto append = [&](char before, std::int64_t value, std::size_t width) {
+        text += before;
+        append_digits(text, value, width);
+    };
+    append('-', static_cast<unsigned>(date.month()), 2);
+    append('-', static_cast<unsigned>(date.day()), 2);
+    append(' ', of_day / 3600, 2);
+    append(':', of_day / 60 % 60, 2);
+    append(':', of_day % 60, 2);
+    append('.', nanos - seconds * kNanosPerSecond, 9);
+    return text;
+}
+
+// A parameter of the engine has microseconds. A text takes the type that it is compared with.
 MaybeValue timestamp_of(std::int64_t nanos) {
     if (nanos == kNullLong) return Null{};
     if (nanos == kInfiniteLong || nanos == -kInfiniteLong) return Timestamp{nanos};
-    return Timestamp{floor_div(nanos, 1000) + kEpochMicros};
+    if (nanos % 1000 != 0) return nanosecond_text(nanos);
+    return Timestamp{nanos / 1000 + kEpochMicros};
 }
 
 MaybeValue timestamp_of_days(double days) {
@@ -63,12 +92,6 @@ MaybeValue timestamp_of_days(double days) {
 }
 
 // ---- times: texts that cast to TIME, or to INTERVAL if they are none of a day ----
-
-void append_digits(std::string& out, std::int64_t value, std::size_t width) {
-    const std::string digits = std::to_string(value);
-    if (digits.size() < width) out.append(width - digits.size(), '0');
-    out += digits;
-}
 
 // Pre: not the least number.
 MaybeValue time_of(std::int64_t nanos) {

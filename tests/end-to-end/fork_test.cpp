@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr milliseconds kOneSecond{1000};
+constexpr milliseconds kSoon{1000};
 
 class ForkTest : public Processes {};
 
@@ -196,7 +196,7 @@ TEST_F(ForkTest, AKilledPrimaryTakesStoppedProcessesAlong) {
     ASSERT_TRUE(send_signal(fork_server(server), SIGSTOP));
     server.signal(SIGKILL);
     ASSERT_TRUE(server.wait());
-    EXPECT_TRUE(server.wait_until_gone(kOneSecond));
+    EXPECT_TRUE(server.wait_until_gone(kSoon));
 }
 
 // Goal: a fork server forks for ever. Method: two hundred workers killed, in the middle of a query

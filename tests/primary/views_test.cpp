@@ -16,7 +16,7 @@ ShellFacts facts() {
     facts.worker = [](core::WorkerId worker) {
         return worker == core::WorkerId{11} ? WorkerDetails{4711, 1 << 20} : WorkerDetails{};
     };
-    facts.client = [](core::ClientId) { return ClientDetails{3, "127.0.0.1", "ann"}; };
+    facts.client = [](core::ClientId) { return ClientDetails{3, "127.0.0.1", "native", "ann"}; };
     facts.query = [](core::RequestId) { return QueryDetails{"select 1", 0.5, false}; };
     facts.calendar = [](core::Time at) { return kNow + at; };
     return facts;

@@ -326,6 +326,8 @@ TEST_F(KdbDoorTest, ClientsAreShownWithTheOthers) {
     auto client = server_.connect();
     EXPECT_EQ(cell(client.sync("select user from shortq.clients where address like 'kdb+ %'")),
               "desk");
+    EXPECT_EQ(cell(client.sync("select string_agg(door, ' ' order by id) from shortq.clients")),
+              "kdb native");
 }
 
 // ---- With the real engine
@@ -373,6 +375,20 @@ TEST_F(KdbEngineTest, ArgumentsAreBoundInOrder) {
         "select ?::varchar || '-' || ?::varchar",
         {kdb::text_of("a"), kdb::atom_of(kdb::Type::kLong, std::vector<std::int64_t>{7})});
     EXPECT_EQ(client.text(), "a-7");
+}
+
+// Goal: a timestamp that came from a column finds its row again. Method: rows a nanosecond apart.
+TEST_F(KdbEngineTest, TimestampArgumentsKeepTheirNanoseconds) {
+    auto client = connect();
+    constexpr std::int64_t kSecond = 758'021'400'000'000'120;  // 2024-01-08 09:30 and 120 ns.
+    for (const std::int64_t nanos : {kSecond, kSecond + 3, kSecond + 880}) {
+        client.deferred(
+            "select count(*) filter (t = ?) * 10000 + count(*) filter (t < ?) from "
+            "(select make_timestamp_ns(1704706200000000120 + i) t from range(1000) r(i))",
+            {kdb::atom_of(kdb::Type::kTimestamp, std::vector<std::int64_t>{nanos}),
+             kdb::atom_of(kdb::Type::kTimestamp, std::vector<std::int64_t>{nanos})});
+        EXPECT_EQ(client.text(), std::to_string(10000 + nanos - kSecond));
+    }
 }
 
 TEST_F(KdbEngineTest, LargeResultsCome) {

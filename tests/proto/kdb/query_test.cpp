@@ -156,10 +156,19 @@ TEST(QueryTest, DatesAndTimesMoveToTheEnginesEpoch) {
     EXPECT_EQ(parameter(atom(Type::kMonth, 1)), shortq::Value(Date{10'988}));
     EXPECT_EQ(parameter(atom(Type::kMonth, -1)), shortq::Value(Date{10'926}));
     constexpr std::int64_t kEpoch = 946'684'800'000'000;
-    EXPECT_EQ(parameter(atom(Type::kTimestamp, std::int64_t{1999})),
+    EXPECT_EQ(parameter(atom(Type::kTimestamp, std::int64_t{1000})),
               shortq::Value(Timestamp{kEpoch + 1}));
-    EXPECT_EQ(parameter(atom(Type::kTimestamp, std::int64_t{-1})),
+    EXPECT_EQ(parameter(atom(Type::kTimestamp, std::int64_t{-1000})),
               shortq::Value(Timestamp{kEpoch - 1}));
+    // What an engine's timestamp cannot hold is not cut.
+    EXPECT_EQ(parameter(atom(Type::kTimestamp, std::int64_t{1999})),
+              shortq::Value(std::string("2000-01-01 00:00:00.000001999")));
+    EXPECT_EQ(parameter(atom(Type::kTimestamp, std::int64_t{-1})),
+              shortq::Value(std::string("1999-12-31 23:59:59.999999999")));
+    EXPECT_EQ(parameter(atom(Type::kTimestamp, std::int64_t{758'021'400'000'000'123})),
+              shortq::Value(std::string("2024-01-08 09:30:00.000000123")));
+    EXPECT_EQ(parameter(atom(Type::kTimestamp, kNullLong + 2)),
+              shortq::Value(std::string("1707-09-22 00:12:43.145224194")));
     EXPECT_EQ(parameter(atom(Type::kDatetime, 0.5)),
               shortq::Value(Timestamp{kEpoch + 43'200'000'000}));
     EXPECT_EQ(parameter(atom(Type::kMinute, 61)), shortq::Value(std::string("01:01:00")));
