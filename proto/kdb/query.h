@@ -30,9 +30,9 @@ struct Query {
 // become NULL, but an empty symbol is an empty text and a blank char a blank. Infinite dates and
 // timestamps stay infinite. A timestamp with nanoseconds below a microsecond is a text that casts
 // to TIMESTAMP_NS. A month is its first day, a guid its text; times of day and timespans are texts
-// that cast to TIME and INTERVAL: "01:02:03.004". Returns nothing for an error object: clients send
-// one when a message puzzles them; ignore it. Errors: kBadRequest: bad bytes, or not one of the
-// above: names the kdb+ type and says what is
+// that cast to TIME and INTERVAL: "01:02:03.004".
+// Returns nothing for an error object: clients send one when a message puzzles them; ignore it.
+// Errors: kBadRequest: bad bytes, or not one of the above: names the kdb+ type and says what is
 //         accepted. kTooLarge: over kParametersMax parameters. `body` is untrusted.
 [[nodiscard]] Result<std::optional<Query>> read_query(std::span<const std::byte> body,
                                                       ByteOrder order);
