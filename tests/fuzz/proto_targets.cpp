@@ -108,7 +108,7 @@ void run_bundle(Input input) {
     messages.clear();
     for (Taker taker(input); !taker.done();) {
         auto& frames = messages.emplace_back();
-        for (int left = taker.byte() % proto::kBundledFramesMax; left >= 0; --left)
+        for (auto left = 1 + taker.byte() % proto::kBundledFramesMax; left > 0; --left)
             frames.push_back(taker.frame());
     }
     expect_same_again(messages);
