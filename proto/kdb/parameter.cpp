@@ -71,7 +71,8 @@ std::string nanosecond_text(std::int64_t nanos) {
     append(' ', of_day / 3600, 2);
     append(':', of_day / 60 % 60, 2);
     append(':', of_day % 60, 2);
-    append('.', nanos - seconds * kNanosPerSecond, 9);
+    const auto fraction = nanos % kNanosPerSecond;
+    append('.', fraction < 0 ? fraction + kNanosPerSecond : fraction, 9);
     return text;
 }
 
