@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <system_error>
@@ -48,35 +49,51 @@ void remove_stale(const fs::path& base, const std::string& prefix) {
     std::vector<fs::path> stale;
     for (const auto& entry : fs::directory_iterator(base, error)) {
         const auto& path = entry.path();
-        const bool named_so = path.filename().string().starts_with(prefix + "-");
-        if (named_so && is_ours(path) && is_stale(path)) stale.push_back(path);
+        const auto name = path.filename().string();
+        const bool finished = name.starts_with(prefix + "-");
+        // One that is being made lasts a moment.
+        const bool unfinished = name.starts_with(prefix + ".") && is_old(path);
+        if ((finished || unfinished) && is_ours(path) && is_stale(path)) stale.push_back(path);
     }
     for (const auto& path : stale) fs::remove_all(path, error);
 }
 
 }  // namespace
 
-PrivateDirectory::PrivateDirectory(const fs::path& base, const std::string& prefix) {
+PrivateDirectory::PrivateDirectory(const fs::path& base, const std::string& prefix)
+    : unfinished_(base / (prefix + ".XXXXXX")) {
     remove_stale(base, prefix);
-    std::string name = (base / (prefix + "-XXXXXX")).string();
-    if (mkdtemp(name.data()) == nullptr) fail_with_errno("cannot make a private folder", name);
-    path_ = name;
-    lock();
+    auto made = make_locked();
+    path_ = base / (prefix + "-" + made.extension().string().substr(1));
+    if (std::rename(made.c_str(), path_.c_str()) != 0)
+        fail_with_errno("cannot make a private folder", path_);
 }
 
-void PrivateDirectory::lock() {
-    lock_ = UniqueFd(open((path_ / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+// Gets its name once it is locked: whoever looks for leftovers would take it for one before.
+fs::path PrivateDirectory::make_locked() {
+    std::string name = unfinished_.string();
+    if (mkdtemp(name.data()) == nullptr) fail_with_errno("cannot make a private folder", name);
+    lock(name);
+    return name;
+}
+
+void PrivateDirectory::lock(const fs::path& folder) {
+    lock_ = UniqueFd(open((folder / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
-        fail_with_errno("cannot lock a private folder", path_);
+        fail_with_errno("cannot lock a private folder", folder);
 }
 
 void PrivateDirectory::renew() {
     if (is_ours(path_) && access((path_ / kLockName).c_str(), F_OK) == 0) return;
+    const auto made = make_locked();
+    if (std::rename(made.c_str(), path_.c_str()) == 0) return;
     // A folder of somebody else who was faster is none to use.
-    const bool made = mkdir(path_.c_str(), 0700) == 0;
-    if (!made && !(errno == EEXIST && is_ours(path_)))
-        fail_with_errno("cannot make a private folder again", path_);
-    lock();
+    const int why = errno;
+    std::error_code ignored;
+    fs::remove_all(made, ignored);
+    errno = why;
+    if (!is_ours(path_)) fail_with_errno("cannot make a private folder again", path_);
+    lock(path_);
 }
 
 PrivateDirectory::~PrivateDirectory() {

@@ -27,8 +27,10 @@ public:
     void renew();
 
 private:
-    void lock();
+    [[nodiscard]] std::filesystem::path make_locked();
+    void lock(const std::filesystem::path& folder);
 
+    std::filesystem::path unfinished_;  // base/PREFIX.XXXXXX: the name of one that is being made.
     std::filesystem::path path_;
     UniqueFd lock_;
 };

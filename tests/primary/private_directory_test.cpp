@@ -7,11 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace shortq::primary {
 namespace {
@@ -85,6 +89,27 @@ TEST_F(PrivateDirectoryTest, LeftoversOfADeadOwnerAreRemoved) {
 }
 
 // A base that is not there is an error with its name in it.
+// Goal: nobody's fresh folder is taken for a leftover. Method: many are made at the same moment.
+TEST_F(PrivateDirectoryTest, ManyAreMadeAtOnce) {
+    constexpr int kMakers = 4;
+    constexpr int kFoldersEach = 250;
+    std::atomic<int> lost{0};
+    {
+        std::vector<std::jthread> makers;
+        for (int i = 0; i < kMakers; ++i)
+            makers.emplace_back([&] {
+                for (int made = 0; made < kFoldersEach; ++made) try {
+                        const PrivateDirectory folder(base_, "run");
+                        if (!fs::exists(folder.path() / "lock")) ++lost;
+                    } catch (const std::system_error&) {
+                        ++lost;
+                    }
+            });
+    }
+    EXPECT_EQ(lost, 0);
+    EXPECT_TRUE(fs::is_empty(base_));
+}
+
 TEST_F(PrivateDirectoryTest, MissingBaseIsAnError) {
     EXPECT_THROW(PrivateDirectory(base_ / "nowhere", "run"), std::system_error);
 }
