@@ -254,18 +254,12 @@ void Transport::send(const std::vector<Buffer>& frames, bool bundled) {
     for (const auto& frame : frames) bundle.frame(frame.bytes);
 }
 
-// A message that is the only one goes as it is.
 void Transport::flush() {
     auto& bundle = sockets_->bundle;
     if (bundle.empty()) return;
+    bundle.frames_to_send(sockets_->parts);
     std::vector<Buffer> frames;
-    if (bundle.messages() == 1) {
-        proto::BundleReader reader(bundle.body());
-        static_cast<void>(reader.next(sockets_->parts));  // It is our own.
-        for (const auto part : sockets_->parts) frames.push_back({part, nullptr});
-    } else {
-        frames = {{proto::kBundleHeader, nullptr}, {bundle.body(), nullptr}};
-    }
+    for (const auto part : sockets_->parts) frames.push_back({part, nullptr});
     sockets_->send(frames);
     bundle.clear();
 }

@@ -302,14 +302,7 @@ bool ClientDoor::send(core::ClientId client, const proto::Message& header,
     return router_.send(known->identity, header, bodies, bundling) == Sent::kYes;
 }
 
-std::vector<core::ClientId> ClientDoor::flush() {
-    std::vector<core::ClientId> gone;
-    router_.flush([&](const std::string& identity) {
-        const auto found = by_identity_.find(identity);
-        if (found != by_identity_.end()) gone.push_back(found->second);
-    });
-    return gone;
-}
+std::vector<core::ClientId> ClientDoor::flush() { return router_.flush_to(by_identity_); }
 
 const ClientFacts* ClientDoor::facts(core::ClientId client) const {
     const auto slot = core::slot_of(client);

@@ -129,28 +129,14 @@ Sent Router::send_bundle(Bundle& bundle) {
     auto& messages = bundle.messages;
     if (messages.empty()) return Sent::kYes;
     drained_ = false;
-    auto body = copy_of(messages.body());
-    const bool alone = messages.messages() == 1;
-    messages.clear();
-    auto sent = Sent::kYes;
-    if (alone) {
-        sent = send_alone(bundle.identity, body);
-    } else {
-        sent = send_frames(socket_, bundle.identity, copy_of(proto::kBundleHeader),
-                           std::span(&body, 1));
-    }
-    bundle.lost = sent == Sent::kNoPeer;
-    return sent;
-}
-
-// The only message in the body of a bundle.
-Sent Router::send_alone(std::string_view identity, const zmq::message_t& body) {
-    proto::BundleReader reader(bytes_of(body));
-    static_cast<void>(reader.next(parts_));  // It is our own.
+    messages.frames_to_send(parts_);
     frames_.clear();
     for (const auto part : parts_) frames_.push_back(copy_of(part));
-    return send_frames(socket_, identity, std::move(frames_.front()),
-                       std::span(frames_).subspan(1));
+    messages.clear();
+    const auto sent = send_frames(socket_, bundle.identity, std::move(frames_.front()),
+                                  std::span(frames_).subspan(1));
+    bundle.lost = sent == Sent::kNoPeer;
+    return sent;
 }
 
 zmq::message_t frame_of(std::string_view text) { return zmq::message_t(text.data(), text.size()); }

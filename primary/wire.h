@@ -74,6 +74,16 @@ public:
             if (send_bundle(bundle) == Sent::kNoPeer || bundle.lost) gone(bundle.identity);
         bundles_open_ = 0;
     }
+    // The same, for who knows its peers by identity: those that are gone.
+    template <class Peers>
+    [[nodiscard]] std::vector<typename Peers::mapped_type> flush_to(const Peers& peers) {
+        std::vector<typename Peers::mapped_type> gone;
+        flush([&](const std::string& identity) {
+            const auto found = peers.find(identity);
+            if (found != peers.end()) gone.push_back(found->second);
+        });
+        return gone;
+    }
     [[nodiscard]] bool flushed() const noexcept { return bundles_open_ == 0; }
 
 private:
@@ -86,7 +96,6 @@ private:
     [[nodiscard]] Bundle* open_bundle(std::string_view identity);
     [[nodiscard]] proto::BundleWriter& bundle_for(std::string_view identity);
     [[nodiscard]] Sent send_bundle(Bundle& bundle);
-    [[nodiscard]] Sent send_alone(std::string_view identity, const zmq::message_t& body);
 
     zmq::socket_t socket_;
     bool drained_ = false;

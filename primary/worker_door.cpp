@@ -89,14 +89,7 @@ bool WorkerDoor::send(core::WorkerId worker, const proto::Message& header,
            Sent::kYes;
 }
 
-std::vector<core::WorkerId> WorkerDoor::flush() {
-    std::vector<core::WorkerId> gone;
-    router_.flush([&](const std::string& identity) {
-        const auto found = by_identity_.find(identity);
-        if (found != by_identity_.end()) gone.push_back(found->second);
-    });
-    return gone;
-}
+std::vector<core::WorkerId> WorkerDoor::flush() { return router_.flush_to(by_identity_); }
 
 void WorkerDoor::forget(core::WorkerId worker) {
     if (!connected(worker)) return;

@@ -44,6 +44,15 @@ void BundleWriter::frame(std::span<const std::byte> bytes) {
     body_.insert(body_.end(), bytes.begin(), bytes.end());
 }
 
+void BundleWriter::frames_to_send(std::vector<std::span<const std::byte>>& frames) const {
+    if (messages_ > 1) {
+        frames.assign({kBundleHeader, body_});
+        return;
+    }
+    BundleReader reader(body_);
+    static_cast<void>(reader.next(frames));  // It is our own.
+}
+
 void BundleWriter::clear() noexcept {
     body_.clear();
     messages_ = 0;

@@ -34,8 +34,11 @@ public:
     void begin(std::size_t frames);
     void frame(std::span<const std::byte> bytes);
 
-    // The body of the bundle; valid until the next change.
+    // The body of the bundle; valid until the next change, as is what follows.
     [[nodiscard]] std::span<const std::byte> body() const noexcept { return body_; }
+    // What is to be sent, into `frames`: the bundle's two, or those of the only message, which goes
+    // as it is. Pre: !empty().
+    void frames_to_send(std::vector<std::span<const std::byte>>& frames) const;
     void clear() noexcept;
 
 private:

@@ -335,25 +335,16 @@ void IoLoop::send_bundled(Frames frames) {
         return send(std::move(frames));
     }
     if (!bundle_.has_room(bytes, frames.size())) flush_bundle();
-    if (bundle_.empty() && alone_.empty()) {
-        alone_ = std::move(frames);
-        return;
-    }
-    if (!alone_.empty()) add_to_bundle(std::exchange(alone_, {}));
-    add_to_bundle(frames);
-}
-
-void IoLoop::add_to_bundle(const Frames& frames) {
     bundle_.begin(frames.size());
     for (const auto& frame : frames) bundle_.frame(bytes_of(frame));
 }
 
 void IoLoop::flush_bundle() {
-    if (!alone_.empty()) return send(std::exchange(alone_, {}));
     if (bundle_.empty()) return;
+    bundle_.frames_to_send(parts_);
     Frames frames;
-    frames.push_back(copy_frame(proto::kBundleHeader));
-    frames.push_back(copy_frame(bundle_.body()));
+    frames.reserve(parts_.size());
+    for (const auto part : parts_) frames.push_back(copy_frame(part));
     bundle_.clear();
     send(std::move(frames));
 }

@@ -73,7 +73,6 @@ private:
     void check_leaving();
     void send(Frames frames);
     void send_bundled(Frames frames);
-    void add_to_bundle(const Frames& frames);
     void flush_bundle();
     void flush();
     [[nodiscard]] bool try_send(Frames& frames);
@@ -91,10 +90,9 @@ private:
     proto::BundleReader unpacker_;
     std::vector<std::span<const std::byte>> parts_;  // Reused.
     proto::BundleWriter bundle_;                     // Of replies that are collected together.
-    Frames alone_;                    // The bundle's first, while it is the only one.
-    std::vector<Outgoing> outgoing_;  // Reused for every collect().
-    std::deque<Frames> backlog_;      // The socket had no room for these; in order.
-    std::uint64_t interrupting_ = 0;  // Repeated until its run has ended.
+    std::vector<Outgoing> outgoing_;                 // Reused for every collect().
+    std::deque<Frames> backlog_;                     // The socket had no room for these; in order.
+    std::uint64_t interrupting_ = 0;                 // Repeated until its run has ended.
     Clock::time_point begun_ = Clock::now();
     Clock::time_point last_look_;  // Into the socket.
     Clock::time_point next_heartbeat_;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,21 @@ TEST(BundleTest, MessagesComeOutAsTheyWentIn) {
         EXPECT_TRUE(reader.done());
         writer.clear();
     }
+}
+
+// Goal: a message that is the only one goes as it is. Method: one, then a second.
+TEST(BundleTest, OnlyMessageGoesAsItIs) {
+    BundleWriter writer;
+    std::vector<std::span<const std::byte>> frames;
+    add(writer, {"head", "", "body"});
+    writer.frames_to_send(frames);
+    ASSERT_EQ(frames.size(), 3U);
+    EXPECT_TRUE(std::ranges::equal(frames[2], bytes_of("body")));
+    add(writer, {"head"});
+    writer.frames_to_send(frames);
+    ASSERT_EQ(frames.size(), 2U);
+    EXPECT_TRUE(is_bundle(frames[0]));
+    EXPECT_EQ(frames[1].data(), writer.body().data());
 }
 
 // Goal: a bundle never gets over its limit, and it can be filled. Method: as much as has room.
